@@ -1,0 +1,101 @@
+/**
+ * What Redis does for a fleet and one process does for itself.
+ *
+ * Everything behind this port may be lost at any moment: Postgres decides who holds
+ * an item, the clock below only says how lately a holder was heard. A wiped, frozen,
+ * unreachable or failed-over adapter answers `unknown` (or throws nothing and loses
+ * the call), which at worst delays a takeover by half a ttl.
+ *
+ * All instants are milliseconds of the database's clock, handed in by the caller, so
+ * that replicas with different wall clocks agree and tests can move time.
+ */
+
+/** One claim or lease as the clock knows it. `key` names the item or the resource. */
+export interface ClockEntry {
+  readonly key: string;
+  readonly fence: number;
+  readonly ttlMs: number;
+}
+
+/**
+ * `ok`: heard, nothing else to do. `write`: heard, and the database has less than half
+ * a ttl left (or the ttl changed, or the clock had no entry), so extend it before
+ * answering. `superseded`: a higher fence is known. `unknown`: the clock cannot say.
+ */
+export type RenewOutcome = "ok" | "write" | "unknown" | "superseded";
+
+export type LookOutcome =
+  | { readonly state: "alive"; readonly msLeft: number }
+  | { readonly state: "dead"; readonly sinceMs: number }
+  | { readonly state: "unknown" };
+
+/** Array arguments and results match by position. No method rejects because the store is away. */
+export interface ClaimClock {
+  /** The database was just written for these: (re)start their ttl. A lower fence changes nothing. */
+  touch(entries: readonly ClockEntry[], nowMs: number): Promise<void>;
+  renew(entries: readonly ClockEntry[], nowMs: number): Promise<RenewOutcome[]>;
+  /** The tenure ended: leaves fence + 1 behind, so that a late renewal is `superseded`. */
+  drop(entries: readonly ClockEntry[], nowMs: number): Promise<void>;
+  look(entries: readonly ClockEntry[], nowMs: number): Promise<LookOutcome[]>;
+}
+
+export interface CachedAnswer {
+  readonly fingerprint: string;
+  /** JSON text as stored. */
+  readonly answer: string;
+}
+
+/** Spares Postgres repeated questions; Postgres decides. */
+export interface IdempotencyCache {
+  get(key: string): Promise<CachedAnswer | "in_flight" | null>;
+  /** True if this caller now holds the in-flight marker; it goes by itself after `ttlMs`. True also when the store is away. */
+  begin(key: string, ttlMs: number): Promise<boolean>;
+  answer(key: string, value: CachedAnswer, ttlMs: number): Promise<void>;
+  /** Takes the marker back when nothing was stored. */
+  abandon(key: string): Promise<void>;
+}
+
+/**
+ * Take a ticket, run the query, then wait: a publish between the two is not missed.
+ * A lost connection counts as a publish, since one may have been missed.
+ */
+export interface WakeUps {
+  ticket(topics: readonly string[]): WakeTicket;
+  /** Fire and forget; never rejects. */
+  publish(topics: readonly string[]): void;
+}
+
+export interface WakeTicket {
+  /** True at once if anything was published since the ticket was taken; false at the timeout or abort. Renews the ticket. */
+  wait(timeoutMs: number, signal: AbortSignal): Promise<boolean>;
+  /** True if anything was published since; does not wait, does not renew. */
+  stale(): boolean;
+  close(): void;
+}
+
+export interface CountResult {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Until the window ends. */
+  readonly resetMs: number;
+}
+
+/** Fixed windows shared by every replica. When the store is away the local process counts alone. */
+export interface Counters {
+  take(key: string, limit: number, windowMs: number, cost: number): Promise<CountResult>;
+}
+
+export interface CoordinationHealth {
+  readonly state: "up" | "down";
+  /** Set when the store runs in a way that can lose what must not be lost, such as an evicting policy. */
+  readonly fault?: string;
+}
+
+export interface Coordination {
+  readonly claimClock: ClaimClock;
+  readonly idempotency: IdempotencyCache;
+  readonly wakeUps: WakeUps;
+  readonly counters: Counters;
+  health(): Promise<CoordinationHealth>;
+  close(): Promise<void>;
+}

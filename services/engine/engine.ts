@@ -1,0 +1,39 @@
+/**
+ * The use cases of Muster behind one door. Both MCP and REST parse a request with
+ * the contract and call {@link Engine.execute}; neither touches a table.
+ */
+
+/** Who is calling, as far as the transport knows. The stated actor is part of the input. */
+export interface Caller {
+  /** Principal of the credential, or null while the door is open to this machine's user. */
+  readonly credential: string | null;
+  /** The transport's session (a verified `Mcp-Session-Id`, a stdio process), or null. */
+  readonly session: string | null;
+  /** What the client calls itself. Recorded, never trusted. */
+  readonly client: { readonly name: string; readonly version: string } | null;
+  /** Correlates log lines; not the idempotency key. */
+  readonly requestId: string;
+  /** Aborted when the caller is gone: a wait ends, a commit stands. */
+  readonly signal: AbortSignal;
+}
+
+export interface Engine {
+  /**
+   * Runs one operation on an input that the contract has parsed.
+   * @throws MusterError with a code of the error table. Nothing was changed then.
+   */
+  execute(name: string, input: unknown, caller: Caller): Promise<Record<string, unknown>>;
+  /** Ends what lapsed for longer than its grace; what a sweep loop calls. Returns how many claims it freed. */
+  sweep(signal: AbortSignal): Promise<SweepReport>;
+  /** Answers waiting claims with an empty result, and lets nobody wait any more. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+export interface SweepReport {
+  readonly freed: number;
+  readonly requeued: number;
+  readonly dead: number;
+  /** True when the batch was full: call again at once. */
+  readonly more: boolean;
+}
