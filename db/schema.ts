@@ -1,0 +1,182 @@
+/** The tables as Kysely sees them. Columns are snake_case here and nowhere else. */
+import type { ColumnType, Generated } from "kysely";
+import type { Outcome, Priority, Role } from "../services/core/roles.ts";
+
+type Instant = ColumnType<Date, Date | string, Date | string>;
+type DefaultInstant = ColumnType<Date, Date | string | undefined, Date | string>;
+type Json<T> = ColumnType<T, string, string>;
+
+export interface SettingsTable {
+  name: string;
+  value: string;
+  updated_at: DefaultInstant;
+}
+
+export interface ItemsTable {
+  id: string;
+  root_id: string;
+  parent_id: string | null;
+  ancestors: string[];
+  depth: number;
+  title: string;
+  summary: Generated<string>;
+  description: string | null;
+  type: string | null;
+  tags: string[];
+  traits: string[];
+  needs: string[];
+  assignee: string | null;
+  properties: Json<Record<string, unknown>> | null;
+  metadata: string | null;
+  priority: Priority;
+  complexity: number | null;
+  requires_verification: boolean;
+  version: Generated<number>;
+  created_at: DefaultInstant;
+  modified_at: DefaultInstant;
+  created_by: string | null;
+  modified_by: string | null;
+}
+
+export interface ItemStateTable {
+  item_id: string;
+  role: Role;
+  previous_role: "queue" | "work" | "review" | null;
+  outcome: Outcome | null;
+  status_label: string | null;
+  blockers: number;
+  ancestor_blockers: number;
+  open_children: number;
+  done_children: number;
+  close_withheld: boolean;
+  available_at: Instant | null;
+  attempts: number;
+  dead: boolean;
+  start_gate_open: boolean;
+  agent: string | null;
+  session: string | null;
+  fence: number;
+  claimed_at: Instant | null;
+  original_claimed_at: Instant | null;
+  expires_at: Instant | null;
+  ttl_ms: number | null;
+  root_id: string;
+  parent_id: string | null;
+  ancestors: string[];
+  rank: number;
+  priority: Priority;
+  complexity: number | null;
+  created_at: Instant;
+  modified_at: Instant;
+  role_changed_at: Instant;
+  type: string | null;
+  tags: string[];
+  needs: string[];
+  assignee: string | null;
+}
+
+export interface AttemptsTable {
+  item_id: string;
+  fence: number;
+  agent: string;
+  session: string;
+  parent_agent: string | null;
+  claimed_at: Instant;
+  ended_at: Instant | null;
+  end_reason: "completed" | "released" | "expired" | "revoked" | "failed" | null;
+  detail: string | null;
+  usage: Json<Record<string, unknown>> | null;
+}
+
+export interface DependenciesTable {
+  id: string;
+  from_item: string;
+  to_item: string;
+  type: "BLOCKS" | "RELATES_TO";
+  unblock_at: "queue" | "work" | "review" | "terminal" | null;
+  on_cancelled: "hold" | "release" | null;
+  created_at: DefaultInstant;
+  created_by: string | null;
+}
+
+export interface TransitionsTable {
+  id: Generated<number>;
+  item_id: string;
+  root_id: string;
+  from_role: Role;
+  to_role: Role;
+  from_label: string | null;
+  to_label: string | null;
+  trigger: string;
+  summary: string | null;
+  agent: string | null;
+  session: string | null;
+  actor: Json<Record<string, unknown>> | null;
+  fence: number | null;
+  at: DefaultInstant;
+}
+
+export interface TrashTable {
+  id: string;
+  item_id: string;
+  root_id: string;
+  title: string;
+  items_count: number;
+  deleted_at: DefaultInstant;
+  deleted_by: string | null;
+  expires_at: Instant;
+  restored_at: Instant | null;
+  snapshot: Json<Record<string, unknown>>;
+}
+
+export interface IdempotencyTable {
+  principal: string;
+  key: string;
+  element: string;
+  operation: string;
+  fingerprint: string;
+  answer: Json<Record<string, unknown>> | null;
+  target_id: string | null;
+  created_at: DefaultInstant;
+}
+
+export interface EventsTable {
+  seq: Generated<number>;
+  type: string;
+  item_id: string | null;
+  root_id: string | null;
+  data: Json<Record<string, unknown>>;
+  at: DefaultInstant;
+  xid: Generated<string>;
+}
+
+export interface AgentsTable {
+  agent: string;
+  session: string;
+  kind: string | null;
+  parent_agent: string | null;
+  client: Json<{ name: string; version: string }> | null;
+  capabilities: string[];
+  first_seen_at: DefaultInstant;
+  last_seen_at: DefaultInstant;
+}
+
+export interface SweepsTable {
+  name: string;
+  ran_at: Instant;
+  freed: number;
+}
+
+export interface Database {
+  muster_settings: SettingsTable;
+  items: ItemsTable;
+  item_state: ItemStateTable;
+  attempts: AttemptsTable;
+  dependencies: DependenciesTable;
+  transitions: TransitionsTable;
+  trash: TrashTable;
+  idempotency: IdempotencyTable;
+  events: EventsTable;
+  agents: AgentsTable;
+  sweeps: SweepsTable;
+}
