@@ -1,0 +1,69 @@
+/** PostgreSQL through node-postgres, with hot statements prepared by name. */
+import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
+import { Pool, type PoolClient, types } from "pg";
+import { preparedName } from "../statement.ts";
+
+const INT8 = 20;
+
+export interface PgOptions {
+  readonly url: string;
+  /** More connections than this make one Postgres slower, not faster. */
+  readonly poolSize?: number;
+  readonly applicationName?: string;
+  /** Told about a connection that broke while idle; the pool replaces it. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
+export function createPgPool(options: PgOptions): Pool {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.poolSize ?? 10,
+    application_name: options.applicationName ?? "muster",
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // A transaction that is left open keeps every dead row version alive for all others.
+    idle_in_transaction_session_timeout: 15_000,
+    statement_timeout: 30_000,
+    lock_timeout: 5_000,
+    types: {
+      // Fences and counters stay far below 2^53; strings would compare as text.
+      getTypeParser: ((oid: number, format?: "text" | "binary") =>
+        oid === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    },
+  });
+  pool.on("error", (error) => options.onIdleError?.(error));
+  return pool;
+}
+
+export function createPgDialect(pool: Pool): Dialect {
+  const prepared: PostgresPool = {
+    options: {},
+    connect: async () => new NamedClient(await pool.connect()),
+    end: () => pool.end(),
+  };
+  return new PostgresDialect({ pool: prepared });
+}
+
+/** Gives the statements that `statement()` declared their name on the wire. */
+class NamedClient {
+  readonly #client: PoolClient;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  // Kysely's own overloads: text for statements, a cursor for streams, which are not used here.
+  query(text: string, values?: readonly unknown[]): Promise<never>;
+  query(cursor: never): never;
+  async query(text: string, values?: readonly unknown[]): Promise<never> {
+    const name = preparedName(text);
+    const query = name === undefined ? { text } : { name, text };
+    // Kysely types the result by its own command union; the shape is pg's own.
+    return (await this.#client.query({ ...query, values: values === undefined ? [] : [...values] })) as never;
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy);
+  }
+}

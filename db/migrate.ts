@@ -1,0 +1,45 @@
+/**
+ * Brings a database to the schema that this build knows. Forward only: a database that
+ * is newer than the build is refused, since an old process would write rows that break
+ * the newer rules. The migrator's own advisory lock lets many processes start at once.
+ */
+import { type Kysely, sql } from "kysely";
+import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
+import * as workGraph from "./migrations/0001-work-graph.ts";
+import type { Database } from "./schema.ts";
+
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-work-graph": workGraph,
+};
+
+const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };
+
+export class NewerSchemaError extends Error {
+  readonly unknown: readonly string[];
+
+  constructor(unknown: readonly string[]) {
+    super(
+      `the database has migrations that this build does not know (${unknown.join(", ")}): ` +
+        "run the newer version of Muster, or restore an older backup",
+    );
+    this.name = "NewerSchemaError";
+    this.unknown = unknown;
+  }
+}
+
+/** Applies what is missing and answers the names of the migrations that ran. */
+export async function migrate(db: Kysely<Database>): Promise<string[]> {
+  await refuseNewer(db);
+  const { results, error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error !== undefined) throw error;
+  return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+}
+
+/** @throws NewerSchemaError if the database was migrated by a newer build. */
+export async function refuseNewer(db: Kysely<Database>): Promise<void> {
+  const table = await sql<{ found: boolean }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
+  if (table.rows[0]?.found !== true) return;
+  const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const unknown = applied.rows.map((row) => row.name).filter((name) => !(name in MIGRATIONS));
+  if (unknown.length > 0) throw new NewerSchemaError(unknown);
+}

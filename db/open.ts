@@ -1,0 +1,50 @@
+/** Opens the database that the configuration names. */
+import { Kysely } from "kysely";
+import type { Database } from "./schema.ts";
+
+export type DatabaseKind = "pg" | "pglite";
+
+export interface OpenDatabaseConfig {
+  /** `postgres://…`; without it the embedded database is used. */
+  readonly url?: string | undefined;
+  /** Folder of the embedded database; without it, it lives in memory. */
+  readonly dataDir?: string | undefined;
+  readonly poolSize?: number | undefined;
+  readonly applicationName?: string | undefined;
+  readonly onIdleError?: (error: Error) => void;
+}
+
+export interface OpenDatabase {
+  readonly db: Kysely<Database>;
+  readonly kind: DatabaseKind;
+  close(): Promise<void>;
+}
+
+/** Adapters are loaded when asked for: a fleet never pays for the embedded database's code. */
+export async function openDatabase(config: OpenDatabaseConfig): Promise<OpenDatabase> {
+  if (config.url !== undefined) {
+    const { createPgDialect, createPgPool } = await import("./dialects/pg.ts");
+    const pool = createPgPool({
+      url: config.url,
+      ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize }),
+      ...(config.applicationName === undefined ? {} : { applicationName: config.applicationName }),
+      ...(config.onIdleError === undefined ? {} : { onIdleError: config.onIdleError }),
+    });
+    const db = new Kysely<Database>({ dialect: createPgDialect(pool) });
+    return { db, kind: "pg", close: () => db.destroy() };
+  }
+  const [{ PGlite }, { createPgliteDialect }] = await Promise.all([
+    import("@electric-sql/pglite"),
+    import("./dialects/pglite.ts"),
+  ]);
+  const pglite = await PGlite.create(config.dataDir === undefined ? {} : { dataDir: config.dataDir });
+  const db = new Kysely<Database>({ dialect: createPgliteDialect(pglite) });
+  return {
+    db,
+    kind: "pglite",
+    close: async () => {
+      await db.destroy();
+      if (!pglite.closed) await pglite.close();
+    },
+  };
+}

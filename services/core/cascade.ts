@@ -1,0 +1,150 @@
+/**
+ * What a move of a child does to the parents above it.
+ *
+ * start: a child in work pulls queued parents to work, up the whole chain.
+ * close: the last open child closes its parent, and so on upward.
+ * reopen: a child that opens again opens the parents it had closed.
+ *
+ * Cascades do not ask for the holder of the parent, but one never closes a parent that
+ * somebody else holds: that is reported, and made good when the claim ends. The outcome
+ * of a closed parent is counted, not taken from the last child, so that siblings may
+ * finish in any order.
+ */
+import { labelAfter, type Role } from "./roles.ts";
+import { moveItem, type Unblocked } from "./move.ts";
+import type { Holder, ItemState } from "./state.ts";
+import { clearClaim } from "./tenure.ts";
+import { type Author, NOBODY, type World } from "./world.ts";
+
+export interface CascadeEvent {
+  readonly itemId: string;
+  readonly previousRole: Role;
+  readonly targetRole: Role;
+  readonly applied: boolean;
+  readonly dependencyBlocked?: true;
+  readonly roleBlocked?: true;
+  /** Somebody holds the parent: it closes when that claim ends. */
+  readonly held?: true;
+}
+
+export interface CascadeReport {
+  readonly events: CascadeEvent[];
+  readonly unblocked: Unblocked[];
+}
+
+/** Runs whatever the move of `childId` from `from` to its present role sets off above it. */
+export function cascade(
+  world: World,
+  childId: string,
+  from: Role,
+  by: Author,
+  caller: Holder | null,
+): CascadeReport {
+  const report: CascadeReport = { events: [], unblocked: [] };
+  const to = world.get(childId).role;
+  if (to === "terminal" && from !== "terminal") closeUpward(world, childId, by, caller, report);
+  if (from === "terminal" && to !== "terminal") reopenUpward(world, childId, by, report);
+  if (to === "work") startUpward(world, childId, by, report);
+  return report;
+}
+
+/** Closes the item itself if a cascade was withheld from it while it was held, then its parents. */
+export function closeWithheld(world: World, id: string, report: CascadeReport): void {
+  const state = world.get(id);
+  if (!state.closeWithheld) return;
+  if (state.role === "terminal" || state.openChildren > 0) {
+    world.update(id, { closeWithheld: false });
+    return;
+  }
+  closeOne(world, state, NOBODY, null, report);
+  if (world.get(id).role === "terminal") closeUpward(world, id, NOBODY, null, report);
+}
+
+function parentOf(world: World, id: string): ItemState | null {
+  const { parentId } = world.get(id);
+  return parentId === null ? null : world.get(parentId);
+}
+
+function closeUpward(world: World, id: string, by: Author, caller: Holder | null, report: CascadeReport): void {
+  for (let parent = parentOf(world, id); parent; parent = parentOf(world, parent.id)) {
+    if (parent.openChildren > 0 || parent.role === "terminal") return;
+    if (world.policyOf(parent).lifecycle !== "auto") return;
+    closeOne(world, parent, by, caller, report);
+    if (world.get(parent.id).role !== "terminal") return;
+  }
+}
+
+function closeOne(
+  world: World,
+  parent: ItemState,
+  by: Author,
+  caller: Holder | null,
+  report: CascadeReport,
+): void {
+  const event = { itemId: parent.id, previousRole: parent.role, targetRole: "terminal" as const };
+  if (parent.role === "blocked") {
+    report.events.push({ ...event, applied: false, roleBlocked: true });
+    return;
+  }
+  if (parent.blockers > 0) {
+    report.events.push({ ...event, applied: false, dependencyBlocked: true });
+    return;
+  }
+  if (parent.claim !== null && !isSame(parent.claim, caller)) {
+    world.update(parent.id, { closeWithheld: true });
+    report.events.push({ ...event, applied: false, held: true });
+    return;
+  }
+  clearClaim(world, parent.id, "completed", null);
+  const unblocked = moveItem(world, parent.id, {
+    role: "terminal",
+    outcome: parent.doneChildren > 0 ? "done" : "cancelled",
+    label: labelAfter("cascade", "terminal", parent.statusLabel),
+    trigger: "cascade",
+    summary: null,
+    by,
+  });
+  report.events.push({ ...event, applied: true });
+  report.unblocked.push(...unblocked);
+}
+
+function reopenUpward(world: World, id: string, by: Author, report: CascadeReport): void {
+  for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
+    if (world.policyOf(parent).lifecycle !== "auto") return;
+    applyUpward(world, parent, "work", by, report);
+  }
+}
+
+function startUpward(world: World, id: string, by: Author, report: CascadeReport): void {
+  for (let parent = parentOf(world, id); parent?.role === "queue"; parent = parentOf(world, parent.id)) {
+    if (world.policyOf(parent).lifecycle !== "auto") return;
+    if (parent.blockers > 0) {
+      report.events.push({
+        itemId: parent.id,
+        previousRole: parent.role,
+        targetRole: "work",
+        applied: false,
+        dependencyBlocked: true,
+      });
+      return;
+    }
+    applyUpward(world, parent, "work", by, report);
+  }
+}
+
+function applyUpward(world: World, parent: ItemState, role: Role, by: Author, report: CascadeReport): void {
+  const unblocked = moveItem(world, parent.id, {
+    role,
+    outcome: null,
+    label: labelAfter("cascade", role, parent.statusLabel),
+    trigger: "cascade",
+    summary: null,
+    by,
+  });
+  report.events.push({ itemId: parent.id, previousRole: parent.role, targetRole: role, applied: true });
+  report.unblocked.push(...unblocked);
+}
+
+function isSame(claim: Holder, caller: Holder | null): boolean {
+  return caller !== null && claim.agent === caller.agent && claim.session === caller.session;
+}

@@ -1,0 +1,101 @@
+/**
+ * Moving one item between roles, and what follows for its neighbours' counters: the
+ * parent's open and done children, the dependents' blockers, and the blocked ancestors
+ * of everything below a dependent. Every role change goes through here, whoever asked
+ * for it, so the counters cannot drift.
+ */
+import { isSatisfied } from "./edges.ts";
+import type { Outcome, ResumableRole, Role } from "./roles.ts";
+import type { ItemState } from "./state.ts";
+import type { Author, World } from "./world.ts";
+
+export interface Move {
+  readonly role: Role;
+  readonly outcome: Outcome | null;
+  readonly label: string | null;
+  readonly trigger: string;
+  readonly summary: string | null;
+  readonly by: Author;
+}
+
+export interface Unblocked {
+  readonly itemId: string;
+}
+
+/** Applies the move and answers which waiting items have just lost their last blocker. */
+export function moveItem(world: World, id: string, move: Move): Unblocked[] {
+  const before = world.get(id);
+  const after = world.update(id, {
+    role: move.role,
+    outcome: move.role === "terminal" ? (move.outcome ?? "done") : null,
+    statusLabel: move.label,
+    previousRole: move.role === "blocked" ? resumable(before) : null,
+    ...(move.role === "terminal" ? { availableAt: null, closeWithheld: false } : {}),
+    ...(move.role !== "blocked" ? { dead: false } : {}),
+  });
+  world.transitions.push({
+    itemId: id,
+    rootId: after.rootId,
+    fromRole: before.role,
+    toRole: after.role,
+    fromLabel: before.statusLabel,
+    toLabel: after.statusLabel,
+    trigger: move.trigger,
+    summary: move.summary,
+    by: move.by,
+    fence: after.fence,
+  });
+  world.events.push({
+    type: "item.advanced",
+    itemId: id,
+    rootId: after.rootId,
+    data: { trigger: move.trigger, from: before.role, to: after.role },
+  });
+  countInParent(world, before, after);
+  return settleEdges(world, before, after);
+}
+
+function resumable(state: ItemState): ResumableRole | null {
+  if (state.role === "blocked") return state.previousRole;
+  return state.role === "terminal" ? null : state.role;
+}
+
+const isOpen = (state: ItemState): number => (state.role === "terminal" ? 0 : 1);
+const isDone = (state: ItemState): number => (state.outcome === "done" ? 1 : 0);
+
+function countInParent(world: World, before: ItemState, after: ItemState): void {
+  const open = isOpen(after) - isOpen(before);
+  const done = isDone(after) - isDone(before);
+  if (after.parentId === null || (open === 0 && done === 0)) return;
+  const parent = world.get(after.parentId);
+  world.update(parent.id, {
+    openChildren: parent.openChildren + open,
+    doneChildren: parent.doneChildren + done,
+  });
+}
+
+function settleEdges(world: World, before: ItemState, after: ItemState): Unblocked[] {
+  const unblocked: Unblocked[] = [];
+  for (const edge of world.edgesFrom(after.id)) {
+    const change = Number(isSatisfied(edge, before)) - Number(isSatisfied(edge, after));
+    if (change === 0) continue;
+    const dependent = addBlockers(world, edge.to, change, edge.toHasChildren);
+    if (change < 0 && dependent.blockers === 0 && dependent.role !== "terminal") {
+      unblocked.push({ itemId: dependent.id });
+    }
+  }
+  return unblocked;
+}
+
+/** Changes an item's blocker count, and tells its subtree when it becomes blocked or free. */
+export function addBlockers(world: World, id: string, change: number, hasChildren: boolean): ItemState {
+  const before = world.get(id);
+  const after = world.update(id, { blockers: before.blockers + change });
+  const turned = Number(after.blockers > 0) - Number(before.blockers > 0);
+  if (turned !== 0 && hasChildren) {
+    for (const descendant of world.descendantsOf(id)) {
+      world.update(descendant.id, { ancestorBlockers: world.get(descendant.id).ancestorBlockers + turned });
+    }
+  }
+  return after;
+}

@@ -1,0 +1,167 @@
+/**
+ * The working set of one decision: the rows that are locked, the edges between them, and
+ * what the decision changed. A use case locks and loads, decisions write here, and the
+ * store turns the difference into a bounded number of statements, however many items
+ * changed. One transition is a batch of one.
+ *
+ * A decision that reaches a row nobody locked throws {@link NotLocked}; the use case rolls
+ * back and starts over with that row in the set. Guessing small and starting over keeps
+ * roots out of the lock set of ordinary completions.
+ */
+import type { Edge } from "./edges.ts";
+import type { Role } from "./roles.ts";
+import type { EndReason, Holder, ItemPolicy, ItemState } from "./state.ts";
+
+export class NotLocked extends Error {
+  /** Rows to lock next time. */
+  readonly items: readonly string[];
+  /** Items whose whole subtree must be locked next time. */
+  readonly subtrees: readonly string[];
+
+  constructor(items: readonly string[], subtrees: readonly string[] = []) {
+    super(`not in the locked set: ${[...items, ...subtrees].join(", ")}`);
+    this.name = "NotLocked";
+    this.items = items;
+    this.subtrees = subtrees;
+  }
+}
+
+export interface TransitionRecord {
+  readonly itemId: string;
+  readonly rootId: string;
+  readonly fromRole: Role;
+  readonly toRole: Role;
+  readonly fromLabel: string | null;
+  readonly toLabel: string | null;
+  /** A trigger, or `cascade`, or what Muster did by itself: `expire`, `release`, `revoke`. */
+  readonly trigger: string;
+  readonly summary: string | null;
+  readonly by: Author;
+  readonly fence: number;
+}
+
+/** Who is written into the audit; nobody for what Muster does by itself. */
+export interface Author {
+  readonly agent: string | null;
+  readonly session: string | null;
+  readonly actor: Readonly<Record<string, unknown>> | null;
+}
+
+export const NOBODY: Author = { agent: null, session: null, actor: null };
+
+export interface EndedAttempt {
+  readonly itemId: string;
+  readonly fence: number;
+  readonly reason: EndReason;
+  readonly detail: string | null;
+}
+
+export interface OpenedAttempt extends Holder {
+  readonly itemId: string;
+  readonly fence: number;
+  readonly parentAgent: string | null;
+  /** Milliseconds of the database's clock. */
+  readonly claimedAt: number;
+}
+
+export interface EventRecord {
+  readonly type: string;
+  readonly itemId: string;
+  readonly rootId: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface WorldInput {
+  readonly now: number;
+  readonly states: Iterable<ItemState>;
+  readonly edges: Iterable<Edge>;
+  /** Items whose subtree is locked as well. */
+  readonly subtrees: Iterable<string>;
+  readonly policyOf: (state: ItemState) => ItemPolicy;
+}
+
+export class World {
+  readonly now: number;
+  readonly policyOf: (state: ItemState) => ItemPolicy;
+  readonly transitions: TransitionRecord[] = [];
+  readonly ended: EndedAttempt[] = [];
+  readonly opened: OpenedAttempt[] = [];
+  readonly events: EventRecord[] = [];
+  readonly #before = new Map<string, ItemState>();
+  readonly #states = new Map<string, ItemState>();
+  readonly #edgesFrom = new Map<string, Edge[]>();
+  readonly #subtrees: ReadonlySet<string>;
+
+  constructor(input: WorldInput) {
+    this.now = input.now;
+    this.policyOf = input.policyOf;
+    this.#subtrees = new Set(input.subtrees);
+    for (const state of input.states) {
+      this.#before.set(state.id, state);
+      this.#states.set(state.id, state);
+    }
+    for (const edge of input.edges) {
+      const list = this.#edgesFrom.get(edge.from);
+      if (list) list.push(edge);
+      else this.#edgesFrom.set(edge.from, [edge]);
+    }
+  }
+
+  /** The item as it stands now, or undefined if it is not in the set (it may not exist). */
+  find(id: string): ItemState | undefined {
+    return this.#states.get(id);
+  }
+
+  /** @throws NotLocked if a decision needs a row that nobody locked. */
+  get(id: string): ItemState {
+    const state = this.#states.get(id);
+    if (!state) throw new NotLocked([id]);
+    return state;
+  }
+
+  update(id: string, change: Partial<Omit<ItemState, "id">>): ItemState {
+    const next = { ...this.get(id), ...change };
+    this.#states.set(id, next);
+    return next;
+  }
+
+  edgesFrom(id: string): readonly Edge[] {
+    return this.#edgesFrom.get(id) ?? [];
+  }
+
+  /** Everything below `id`, which must have been locked as a subtree. */
+  descendantsOf(id: string): ItemState[] {
+    if (!this.#subtrees.has(id)) throw new NotLocked([], [id]);
+    return [...this.#states.values()].filter((state) => state.ancestors.includes(id));
+  }
+
+  /** Rows that differ from what was loaded, as they are to be stored. */
+  changed(): ItemState[] {
+    return [...this.#states.values()].filter((state) => state !== this.#before.get(state.id));
+  }
+
+  /** True if the decision moved the item's role, as against its counters or claim. */
+  roleChanged(id: string): boolean {
+    return this.#states.get(id)?.role !== this.#before.get(id)?.role;
+  }
+
+  /** Items that could be claimed now and could not before: what waiting claims are woken for. */
+  becameClaimable(): ItemState[] {
+    return this.changed().filter((state) => {
+      const before = this.#before.get(state.id);
+      return isOfferable(state) && (before === undefined || !isOfferable(before) || before.role !== state.role);
+    });
+  }
+}
+
+/** Readiness without the caller: what has to be true of the row itself. */
+function isOfferable(state: ItemState): boolean {
+  return (
+    state.claim === null &&
+    state.role !== "terminal" &&
+    state.role !== "blocked" &&
+    state.blockers === 0 &&
+    state.ancestorBlockers === 0 &&
+    !state.dead
+  );
+}
