@@ -10,10 +10,10 @@
  * of a closed parent is counted, not taken from the last child, so that siblings may
  * finish in any order.
  */
+import { clearClaim } from "./clear-claim.ts";
 import { labelAfter, type Role } from "./roles.ts";
 import { moveItem, type Unblocked } from "./move.ts";
 import type { Holder, ItemState } from "./state.ts";
-import { clearClaim } from "./tenure.ts";
 import { type Author, NOBODY, type World } from "./world.ts";
 
 export interface CascadeEvent {

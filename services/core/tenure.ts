@@ -10,6 +10,7 @@
  * Whatever ends a tenure goes through {@link endTenure}, so that sweep, displacement and
  * agents count attempts by the same rules.
  */
+import { clearClaim } from "./clear-claim.ts";
 import { cascade, closeWithheld, type CascadeReport } from "./cascade.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
@@ -58,20 +59,6 @@ export function renew(world: World, id: string, expiresAt: number, ttlMs: number
   return world.update(id, { claim: { ...claim, claimedAt: world.now, expiresAt, ttlMs } });
 }
 
-/** Takes the claim away and nothing else; the fence rises, so that the old holder's writes are refused. */
-export function clearClaim(world: World, id: string, reason: EndReason, detail: string | null): void {
-  const before = world.get(id);
-  if (!before.claim) return;
-  world.ended.push({ itemId: id, fence: before.fence, reason, detail });
-  const after = world.update(id, { claim: null, fence: before.fence + 1 });
-  world.events.push({
-    type: reason === "expired" ? "claim.expired" : "claim.ended",
-    itemId: id,
-    rootId: after.rootId,
-    data: { fence: before.fence, agent: before.claim.agent, reason },
-  });
-}
-
 export interface TenureEnd {
   readonly reason: Exclude<EndReason, "completed">;
   /** Hand the item back to the queue if it is a leaf in work. An explicit release leaves the role as it is. */
@@ -94,7 +81,8 @@ export function endTenure(world: World, id: string, end: TenureEnd): TenureEndRe
   const report: CascadeReport = { events: [], unblocked: [] };
   clearClaim(world, id, end.reason, end.detail);
   const state = world.get(id);
-  const isLeaf = state.openChildren === 0 && state.doneChildren === 0;
+  // A container whose closing was only withheld has nothing left to do: it closes below.
+  const isLeaf = state.openChildren === 0 && !state.closeWithheld;
   const inPhase = state.role === "work" || state.role === "review";
   let dead = false;
   let requeued = false;

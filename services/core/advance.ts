@@ -1,0 +1,200 @@
+/**
+ * One transition of one item, decided over the working set: who may, where to, what
+ * stands against it, what follows. `advance_item` applies the answer; previews throw it
+ * away. A refusal changes nothing.
+ */
+import { cascade, type CascadeEvent } from "./cascade.ts";
+import { clearClaim } from "./clear-claim.ts";
+import { moveItem } from "./move.ts";
+import { judgeFailure } from "./retry.ts";
+import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
+import type { EndReason, ItemState } from "./state.ts";
+import { bury, endTenure } from "./tenure.ts";
+import { judgeWriter, type Writer, type WriterContext } from "./writer.ts";
+import type { Author, World } from "./world.ts";
+
+export interface AdvanceRequest {
+  readonly itemId: string;
+  readonly trigger: Trigger;
+  readonly summary: string | null;
+  readonly writer: Writer;
+  readonly by: Author;
+  /** Of `fail`: whose fault it was, and what there is to show for it. */
+  readonly failure: { readonly class: "item" | "environment"; readonly reason: string | null };
+  /** Operators may bring back the dead and override holders; agents may not. */
+  readonly operator: boolean;
+  /** A number in [0, 1) for the backoff. */
+  readonly random: number;
+}
+
+export type AdvanceVerdict =
+  | AdvanceApplied
+  | { readonly kind: "refused"; readonly refusal: AdvanceRefusal };
+
+export interface AdvanceApplied {
+  readonly kind: "applied";
+  readonly previousRole: Role;
+  readonly state: ItemState;
+  readonly cascades: readonly CascadeEvent[];
+  readonly unblocked: readonly string[];
+  readonly claimEnded: boolean;
+}
+
+export type AdvanceRefusal =
+  | { readonly code: "claim_lost" }
+  | {
+      readonly code: "not_claim_holder";
+      readonly msLeft: number;
+      /** The claim's expiry has passed in the database: ask the clock and try again. */
+      readonly expired: boolean;
+      readonly sameAgent: boolean;
+    }
+  | { readonly code: "item_dead" }
+  | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
+  | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
+  | { readonly code: "open_children"; readonly openChildren: number };
+
+export function decideAdvance(world: World, request: AdvanceRequest, context: WriterContext): AdvanceVerdict {
+  const refusal = judge(world, request, context);
+  if (refusal !== null) return { kind: "refused", refusal };
+  return apply(world, request);
+}
+
+/** Everything that can stand against it. Frees a lapsed claim in the way only when nothing else does. */
+function judge(world: World, request: AdvanceRequest, context: WriterContext): AdvanceRefusal | null {
+  const item = world.get(request.itemId);
+  const writer = request.operator
+    ? ({ kind: item.claim === null ? "ok" : "free_first" } as const)
+    : judgeWriter(item, request.writer, "holder", context);
+  if (writer.kind === "claim_lost") return { code: "claim_lost" };
+  if (writer.kind === "not_holder") {
+    return { code: "not_claim_holder", msLeft: writer.msLeft, expired: writer.expired, sameAgent: writer.sameAgent };
+  }
+  const before = writer.kind === "free_first" ? afterFreeing(world, item) : item;
+  const against = judgeMove(world, before, request);
+  if (against === null && writer.kind === "free_first") {
+    endTenure(world, item.id, {
+      reason: request.operator ? "revoked" : "expired",
+      requeue: true,
+      detail: null,
+      by: request.by,
+    });
+  }
+  return against;
+}
+
+/** The item as it will be once its lapsed claim has been ended: judged before anything is changed. */
+function afterFreeing(world: World, item: ItemState): ItemState {
+  const policy = world.policyOf(item);
+  if (item.role !== "work" || item.openChildren > 0) return item;
+  if (item.attempts + 1 >= policy.maxAttempts) return { ...item, role: "blocked", dead: true, previousRole: "queue" };
+  return policy.onExpiry === "requeue" ? { ...item, role: "queue" } : item;
+}
+
+function judgeMove(world: World, item: ItemState, request: AdvanceRequest): AdvanceRefusal | null {
+  const { trigger } = request;
+  const operatorOnly = item.dead && trigger !== "cancel";
+  if (operatorOnly && !request.operator) return { code: "item_dead" };
+  const target = resolveTransition({ ...item, hasReviewPhase: world.policyOf(item).hasReviewPhase }, trigger);
+  if (target.kind === "refused") {
+    return { code: "invalid_transition", message: target.message, from: item.role };
+  }
+  const entersForward = isForward(item.role, target.role) || (trigger === "resume" && target.role !== "queue");
+  if (trigger !== "cancel" && entersForward && item.blockers > 0) {
+    return { code: "dependency_blocked", blockers: item.blockers, to: target.role };
+  }
+  // A live child under a closed parent would never be offered and never be missed.
+  if (target.role === "terminal" && item.openChildren > 0) {
+    return { code: "open_children", openChildren: item.openChildren };
+  }
+  return null;
+}
+
+function apply(world: World, request: AdvanceRequest): AdvanceApplied {
+  const before = world.get(request.itemId);
+  const held = before.claim;
+  const cascades: CascadeEvent[] = [];
+  const unblocked: string[] = [];
+  if (request.trigger === "fail") {
+    applyFailure(world, before, request, cascades, unblocked);
+  } else {
+    applyMove(world, before, request, cascades, unblocked);
+  }
+  const state = world.get(before.id);
+  return {
+    kind: "applied",
+    previousRole: before.role,
+    state,
+    cascades,
+    unblocked,
+    claimEnded: held !== null && state.claim === null,
+  };
+}
+
+function applyMove(
+  world: World,
+  before: ItemState,
+  request: AdvanceRequest,
+  cascades: CascadeEvent[],
+  unblocked: string[],
+): void {
+  const { trigger } = request;
+  const target = resolveTransition({ ...before, hasReviewPhase: world.policyOf(before).hasReviewPhase }, trigger);
+  if (target.kind !== "to") throw new Error("a judged transition was refused");
+  const caller = before.claim;
+  const ends = endReason(trigger, target.role, target.outcome);
+  if (ends !== null) clearClaim(world, before.id, ends, null);
+  const freed = moveItem(world, before.id, {
+    role: target.role,
+    outcome: target.outcome,
+    label: labelAfter(trigger, target.role, before.statusLabel),
+    trigger,
+    summary: request.summary,
+    by: request.by,
+  });
+  resetCount(world, before, target.role);
+  const above = cascade(world, before.id, before.role, request.by, caller);
+  cascades.push(...above.events);
+  unblocked.push(...[...freed, ...above.unblocked].map((one) => one.itemId));
+}
+
+/** Finishing ends the tenure well; handing the item to others ends it too; everything else keeps it. */
+function endReason(trigger: Trigger, role: Role, outcome: "done" | "cancelled" | null): EndReason | null {
+  if (role === "terminal") return outcome === "done" ? "completed" : "released";
+  return trigger === "requeue" || trigger === "rework" ? "released" : null;
+}
+
+/** A new phase starts a new count. So does a person who brings an item back; automation that reopens does not. */
+function resetCount(world: World, before: ItemState, role: Role): void {
+  const finished = role === "terminal" && world.get(before.id).outcome === "done";
+  if (role === "review" || finished || before.dead) world.update(before.id, { attempts: 0, availableAt: null });
+}
+
+function applyFailure(
+  world: World,
+  before: ItemState,
+  request: AdvanceRequest,
+  cascades: CascadeEvent[],
+  unblocked: string[],
+): void {
+  const { class: failureClass, reason } = request.failure;
+  const verdict = judgeFailure(failureClass, before.attempts, world.policyOf(before), request.random);
+  clearClaim(world, before.id, "failed", reason);
+  world.update(before.id, { attempts: verdict.attempts });
+  if (verdict.kind === "dead") {
+    const report = { events: cascades, unblocked: [] as { itemId: string }[] };
+    bury(world, before.id, "fail", reason ?? "the last allowed attempt failed", request.by, report);
+    unblocked.push(...report.unblocked.map((one) => one.itemId));
+    return;
+  }
+  const freed = moveItem(world, before.id, {
+    role: before.role === "review" ? "review" : "queue",
+    outcome: null,
+    label: null,
+    trigger: "fail",
+    summary: reason ?? request.summary,
+    by: request.by,
+  });
+  world.update(before.id, { availableAt: world.now + verdict.waitMs });
+  unblocked.push(...freed.map((one) => one.itemId));
+}

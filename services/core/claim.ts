@@ -1,0 +1,67 @@
+/**
+ * May this caller have this item? Asked of one row, under its lock, by claims by id, by
+ * selector claims (where the answer is a formality) and by previews.
+ */
+import type { Claim, Holder, ItemState } from "./state.ts";
+
+/** A tenure is over after a day, however lively the heartbeats: nobody holds an item for ever. */
+export const TENURE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Has this claim lapsed? Its expiry must have passed in the database, and either the
+ * clock saw the holder die, or so much time went by that no clock could say otherwise.
+ * A clock that was lost, or lies, delays a takeover by half a ttl and does nothing worse.
+ *
+ * @param seenDead the clock answered `dead` for this very fence
+ */
+export function isLapsed(claim: Claim, now: number, seenDead: boolean): boolean {
+  return claim.expiresAt <= now && (seenDead || claim.expiresAt + claim.ttlMs / 2 <= now);
+}
+
+export interface Claimant {
+  readonly agent: string;
+  readonly session: string;
+  /** Names a tenure of this agent that another session began. */
+  readonly fence: number | null;
+}
+
+export type ClaimVerdict =
+  | { readonly kind: "grant"; readonly displaces: boolean }
+  /** The same holder again: the tenure goes on. */
+  | { readonly kind: "refresh" }
+  /** The same agent in a new session, which proved itself by the fence. */
+  | { readonly kind: "take_over" }
+  | { readonly kind: "held"; readonly msLeft: number; readonly sameAgent: boolean; readonly expired: boolean }
+  | { readonly kind: "terminal" }
+  | { readonly kind: "dead" }
+  | { readonly kind: "tenure_over" };
+
+/** How callers are told apart: by session (the default), or by name alone as task-orchestrator does. */
+export type Identity = "session" | "actor";
+
+export function judgeClaim(
+  item: ItemState,
+  claimant: Claimant,
+  now: number,
+  seenDead: boolean,
+  identity: Identity = "session",
+): ClaimVerdict {
+  if (item.role === "terminal") return { kind: "terminal" };
+  if (item.dead) return { kind: "dead" };
+  const { claim } = item;
+  if (claim === null) return { kind: "grant", displaces: false };
+  const lapsed = isLapsed(claim, now, seenDead);
+  if (isHolder(claim, claimant, identity)) {
+    // A stable name must not satisfy an expired tenure: its old process may still be writing.
+    if (lapsed) return { kind: "grant", displaces: true };
+    return now - claim.originalClaimedAt >= TENURE_MS ? { kind: "tenure_over" } : { kind: "refresh" };
+  }
+  const sameAgent = claim.agent === claimant.agent;
+  if (sameAgent && claimant.fence === item.fence) return { kind: "take_over" };
+  if (lapsed) return { kind: "grant", displaces: true };
+  return { kind: "held", msLeft: Math.max(1, claim.expiresAt - now), sameAgent, expired: claim.expiresAt <= now };
+}
+
+export function isHolder(claim: Holder, caller: Holder, identity: Identity = "session"): boolean {
+  return claim.agent === caller.agent && (identity === "actor" || claim.session === caller.session);
+}

@@ -1,0 +1,52 @@
+/**
+ * Cycles, checked on the start and the end of each item rather than on items: an edge
+ * runs from the end of A to the start of B and of everything below B, and a child ends
+ * before its parent does. So a child cannot block its own ancestor's start, nor can an
+ * ancestor block its child, and mixtures of edges and containment are found as well.
+ */
+export interface OrderGraph {
+  /** Blocking edges, by blocker. */
+  readonly blocks: ReadonlyMap<string, readonly string[]>;
+  readonly children: ReadonlyMap<string, readonly string[]>;
+  readonly parentOf: ReadonlyMap<string, string | null>;
+}
+
+/** Items along a cycle that the edge from → to would close, starting and ending with `from`; null if there is none. */
+export function closingPath(graph: OrderGraph, from: string, to: string): string[] | null {
+  // The edge says: end(from) before start(to). It closes a cycle if start(to) already comes before end(from).
+  const goal = node(from, "end");
+  const cameFrom = new Map<string, string | null>([[node(to, "start"), null]]);
+  const queue = [node(to, "start")];
+  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+    if (at === goal) return [from, ...itemsAlong(cameFrom, at)];
+    for (const next of successors(graph, at)) {
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, at);
+      queue.push(next);
+    }
+  }
+  return null;
+}
+
+type Side = "start" | "end";
+const node = (id: string, side: Side): string => `${side} ${id}`;
+
+function successors(graph: OrderGraph, at: string): string[] {
+  const [side, id] = at.split(" ") as [Side, string];
+  if (side === "start") {
+    // A start comes before its own end and before the starts of everything below it.
+    return [node(id, "end"), ...(graph.children.get(id) ?? []).map((child) => node(child, "start"))];
+  }
+  const parent = graph.parentOf.get(id);
+  const blocked = (graph.blocks.get(id) ?? []).map((other) => node(other, "start"));
+  return parent === undefined || parent === null ? blocked : [...blocked, node(parent, "end")];
+}
+
+function itemsAlong(cameFrom: ReadonlyMap<string, string | null>, end: string): string[] {
+  const items: string[] = [];
+  for (let at: string | null = end; at !== null; at = cameFrom.get(at) ?? null) {
+    const id = at.slice(at.indexOf(" ") + 1);
+    if (items.at(-1) !== id) items.push(id);
+  }
+  return items.reverse();
+}
