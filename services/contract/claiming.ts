@@ -1,0 +1,145 @@
+/**
+ * Shapes of claims that more than one operation speaks: `claim_item` takes and
+ * answers them, and so does `advance_item` through `claimNext`.
+ */
+import { z } from "zod";
+import { answer, ancestor, at, id, itemHeadShape } from "./answers.ts";
+import { countPresent, crossField } from "./cross-field.ts";
+import * as fields from "./fields.ts";
+import { selector } from "./filters.ts";
+import { CLAIM_REF_LENGTH_MAX, TTL_DEFAULT_SECONDS } from "./limits.ts";
+import { facts, itemLine, oneLine } from "./rendering.ts";
+
+/** What to claim: one item by id, or the best one that a selector offers. */
+export const claimEntry = z
+  .strictObject({
+    itemId: fields.itemRef.optional(),
+    selector: selector.optional().describe("Instead of itemId."),
+    ttlSeconds: fields.ttlSeconds.default(TTL_DEFAULT_SECONDS),
+    start: fields.flag.default(false).describe("Also move queue to work."),
+    fence: fields.fence.optional().describe("Takes your own claim over from another session."),
+    claimRef: z.string().trim().min(1).max(CLAIM_REF_LENGTH_MAX).optional().describe("Echoed."),
+    // Accepted since the original accepts it; the holder is actor.id.
+    agentId: z.string().optional().describe("Ignored."),
+  })
+  .superRefine(
+    ...crossField((entry, add) => {
+      if (countPresent(entry, ["itemId", "selector"]) === 1) return;
+      add([], "needs exactly one of itemId and selector; selector: {} takes the best item of the queue");
+    }),
+  );
+export type ClaimEntry = z.output<typeof claimEntry>;
+
+const claimedItem = answer({ id, ...itemHeadShape, ancestors: z.array(ancestor).optional() });
+
+/** A claim that stands. */
+export const claimGranted = answer({
+  itemId: id,
+  outcome: z.literal("success"),
+  claimRef: z.string().optional(),
+  claimedBy: z.string(),
+  claimedAt: at,
+  claimExpiresAt: at,
+  originalClaimedAt: at.optional(),
+  ttlSeconds: z.int(),
+  msLeft: z.int(),
+  fence: z.int(),
+  attempt: z.int(),
+  selectorResolved: z.boolean().optional(),
+  item: claimedItem,
+  started: z.boolean().optional(),
+  warnings: z.array(z.string()).optional(),
+  replayed: z.boolean().optional(),
+  fenceCurrent: z.boolean().optional(),
+});
+export type ClaimGranted = z.output<typeof claimGranted>;
+
+/** Why items that match were not offered, counted (and capped). */
+export const excludedCounts = answer({
+  claimed: z.int().optional(),
+  ancestorClaimed: z.int().optional(),
+  dependencyBlocked: z.int().optional(),
+  waiting: z.int().optional(),
+  capabilities: z.int().optional(),
+  assignee: z.int().optional(),
+  dead: z.int().optional(),
+  containers: z.int().optional(),
+  busy: z.int().optional(),
+});
+export type ExcludedCounts = z.output<typeof excludedCounts>;
+
+export const CLAIM_REFUSALS = [
+  "queue_empty",
+  "none_eligible",
+  "already_claimed",
+  "not_found",
+  "ambiguous_id",
+  "terminal_item",
+  "item_dead",
+  "claim_lost",
+  "tenure_over",
+  "dependency_blocked",
+  "gate_blocked",
+  "resource_unavailable",
+  "invalid_transition",
+  "idempotency_mismatch",
+  "idempotency_in_flight",
+  "idempotency_target_gone",
+  "rejected_by_policy",
+  "db_error",
+  "draining",
+] as const;
+
+/** A claim that was not given. */
+export const claimRefused = answer({
+  outcome: z.enum(CLAIM_REFUSALS),
+  kind: z.enum(["transient", "permanent", "shedding"]),
+  error: z.string(),
+  hint: z.string(),
+  itemId: id.optional(),
+  claimRef: z.string().optional(),
+  retryAfterMs: z.int().optional(),
+  contendedItemId: id.optional(),
+  excluded: excludedCounts.optional(),
+  nextAt: at.optional(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type ClaimRefused = z.output<typeof claimRefused>;
+
+export const claimResult = z.union([claimGranted, claimRefused]);
+export type ClaimResult = z.output<typeof claimResult>;
+
+export function isGranted(result: ClaimResult): result is ClaimGranted {
+  return result.outcome === "success";
+}
+
+/** A claim result in a few lines. */
+export function claimLines(result: ClaimResult, workerId: string | undefined): string[] {
+  if (!isGranted(result)) {
+    const numbers = facts({ itemId: result.itemId, retryAfterMs: result.retryAfterMs, nextAt: result.nextAt });
+    const counts = result.excluded === undefined ? "" : facts(result.excluded);
+    return [
+      `NOT CLAIMED ${result.outcome} (${result.kind}): ${result.error}${numbers === "" ? "" : ` ${numbers}`}`,
+      counts === "" ? "" : `Not offered: ${counts}`,
+      `Next: ${result.hint}`,
+    ];
+  }
+  const { item } = result;
+  const replay = result.replayed ? `Replayed answer; ${result.fenceCurrent === false ? "the claim has ended since" : "still held"}.` : "";
+  return [
+    `CLAIMED ${itemLine(item)}`,
+    facts({ fence: result.fence, workerId, attempt: result.attempt, expires: result.claimExpiresAt, ttlSeconds: result.ttlSeconds }),
+    item.summary ? `Summary: ${oneLine(item.summary, 500)}` : "",
+    item.parentId ? `Parent: ${item.parentId}` : "",
+    ...(result.warnings ?? []).map((warning) => `Warning: ${warning}`),
+    replay,
+    nextStep(result, workerId),
+  ];
+}
+
+function nextStep(result: ClaimGranted, workerId: string | undefined): string {
+  const keep = `Renew before half the ttl with claim_item refreshes [{itemId, fence}]`;
+  const who = workerId === undefined ? "" : `, workerId "${workerId}"`;
+  const move = result.item.role === "queue" ? "advance_item trigger start, work, then start again" : "work, then advance_item trigger start";
+  return `Next: ${move} (pass fence ${result.fence}${who}). ${keep}.`;
+}

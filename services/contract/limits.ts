@@ -1,0 +1,60 @@
+/**
+ * Every limit of the wire, in one place. Schemas, the engine, the SDK and the
+ * documentation read them from here, so that a message never names a number
+ * that is not the one enforced. Units come last in each name.
+ */
+
+export const TITLE_LENGTH_MAX = 500;
+export const SUMMARY_LENGTH_MAX = 2_000;
+export const DESCRIPTION_LENGTH_MAX = 65_536;
+export const METADATA_LENGTH_MAX = 16_384;
+export const PROPERTIES_SIZE_MAX_BYTES = 16_384;
+export const STATUS_LABEL_LENGTH_MAX = 100;
+export const TYPE_LENGTH_MAX = 100;
+export const REASON_LENGTH_MAX = 4_000;
+export const NOTE_BODY_SIZE_MAX_BYTES = 65_536;
+export const CONFIG_SIZE_MAX_BYTES = 131_072;
+export const PLAN_SIZE_MAX_BYTES = 65_536;
+export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
+
+export const BATCH_SIZE_MAX = 100;
+export const TREE_SIZE_MAX_ITEMS = 1_000;
+export const TREE_DEPTH_MAX = 64;
+export const TAGS_PER_ITEM_MAX = 32;
+export const TAG_LENGTH_MAX = 100;
+export const CAPABILITIES_MAX = 32;
+export const DEPENDENCIES_PER_ITEM_MAX = 500;
+
+export const LIST_LIMIT_MAX = 100;
+export const LIST_LIMIT_DEFAULT = 50;
+export const NEXT_LIMIT_MAX = 20;
+export const NEXT_LIMIT_DEFAULT = 1;
+
+export const COMPLEXITY_MIN = 1;
+export const COMPLEXITY_MAX = 10;
+
+export const ACTOR_ID_LENGTH_MAX = 500;
+export const ACTOR_PROOF_LENGTH_MAX = 10_000;
+export const WORKER_ID_LENGTH_MAX = 200;
+export const CLAIM_REF_LENGTH_MAX = 64;
+
+export const ID_PREFIX_LENGTH_MIN = 4;
+export const ID_PREFIX_LENGTH_MAX = 35;
+/** How many candidates an ambiguous prefix lists. */
+export const ID_MATCHES_MAX = 10;
+
+/** More than one claim in a call would mean more than one heartbeat per agent and cycle. */
+export const CLAIMS_PER_CALL_MAX = 1;
+export const WAIT_MAX_SECONDS = 50;
+export const TTL_MIN_SECONDS = 1;
+export const TTL_MAX_SECONDS = 86_400;
+export const TTL_DEFAULT_SECONDS = 900;
+/** A claim older than this must be taken anew, however often it was renewed. */
+export const TENURE_MAX_SECONDS = 86_400;
+
+/** How long an answer is kept for its idempotency key. */
+export const IDEMPOTENCY_KEPT_HOURS = 72;
+/** How long a delete can be undone. */
+export const TRASH_KEPT_DAYS = 30;
+/** Attempts on one item before it is dead, unless its schema says otherwise. */
+export const ATTEMPTS_MAX_DEFAULT = 5;

@@ -1,0 +1,212 @@
+/** `advance_item`: move items between roles, finish them, hand them back, and take the next one. */
+import { z } from "zod";
+import { answer, blocker, expectedNote, id, role } from "../answers.ts";
+import { claimEntry, claimLines, claimResult } from "../claiming.ts";
+import { crossField, type AddFault } from "../cross-field.ts";
+import { defineOperation } from "../define-operation.ts";
+import * as fields from "../fields.ts";
+import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
+import { bounded, facts, oneLine } from "../rendering.ts";
+import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
+
+const trigger = z.enum(TRIGGERS, {
+  error: ({ input }) =>
+    typeof input === "string" && input.toLowerCase() === "cascade"
+      ? "cascade is not a trigger for callers: parents follow their children by themselves"
+      : undefined,
+});
+
+const transitionShape = {
+  itemId: fields.itemRef,
+  trigger,
+  summary: fields.summary.optional(),
+  actor: fields.actor.optional(),
+  fence: fields.fence.optional(),
+  workerId: fields.workerId.optional(),
+  reason: z.string().max(REASON_LENGTH_MAX).optional().describe("fail: what went wrong."),
+  class: z.enum(FAILURE_CLASSES).optional().describe("fail: whose fault; environment does not count."),
+  label: fields.statusLabel.optional(),
+};
+const transition = z.strictObject(transitionShape);
+export type Transition = z.output<typeof transition>;
+
+const shape = z
+  .strictObject({
+    transitions: z.array(transition).min(1).max(BATCH_SIZE_MAX).optional(),
+    // The same fields for a single transition. Not described twice: the model reads them above.
+    itemId: fields.itemRef.optional(),
+    trigger: trigger.optional(),
+    summary: transitionShape.summary,
+    fence: z.int().min(1).optional(),
+    reason: z.string().max(REASON_LENGTH_MAX).optional(),
+    class: z.enum(FAILURE_CLASSES).optional(),
+    label: transitionShape.label,
+    actor: fields.actor.optional(),
+    workerId: fields.workerId.optional(),
+    requestId: fields.requestId.optional(),
+    capabilities: fields.nameCsv.optional(),
+    claimNext: claimEntry.optional().describe("Claim this if every transition applied."),
+  })
+  .superRefine(...crossField(rules));
+
+type Call = Readonly<Record<string, unknown>>;
+
+function rules(call: Call, add: AddFault): void {
+  const batch = Array.isArray(call.transitions) ? (call.transitions as Call[]) : undefined;
+  if (batch === undefined && call.transitions === undefined && (call.itemId === undefined || call.trigger === undefined)) {
+    add([], "needs transitions: [{itemId, trigger}], or itemId and trigger");
+  }
+  for (const name of ["fence", "reason", "class", "label"]) {
+    if (batch !== undefined && call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
+  }
+  const single: Call[] = call.itemId === undefined ? [] : [call];
+  const moves = batch ?? single;
+  for (const [index, move] of moves.entries()) failOnly(move, batch === undefined ? [] : ["transitions", index], add);
+  if (call.requestId !== undefined) oneActor(call, moves, add);
+  if (call.claimNext === undefined) return;
+  if (call.requestId === undefined) add(["requestId"], "is needed with claimNext, so that a retry claims nothing twice");
+  if (call.actor === undefined && moves[0]?.actor === undefined) add(["actor"], "is needed with claimNext: who claims?");
+}
+
+function failOnly(move: Call, at: readonly (string | number)[], add: AddFault): void {
+  const failing = typeof move.trigger === "string" && move.trigger.toLowerCase() === "fail";
+  if (move.class !== undefined && !failing) add([...at, "class"], 'belongs to trigger "fail" only; leave it out');
+  if (failing && (typeof move.reason !== "string" || move.reason.trim() === "")) {
+    add([...at, "reason"], 'is needed with trigger "fail": say what went wrong, for whoever tries next');
+  }
+}
+
+/** One key names one principal's call: with different actors nobody could say whose replay it is. */
+function oneActor(call: Call, moves: readonly Call[], add: AddFault): void {
+  const names = new Set(moves.map((move) => ((move.actor ?? call.actor) as { id?: unknown } | undefined)?.id));
+  if (names.size > 1) add(["transitions"], "with a requestId, either no transition has an actor or all have the same actor.id");
+}
+
+const input = shape.transform(({ transitions, itemId, trigger: single, summary, fence, reason, label, ...call }) => {
+  const { class: failureClass, ...rest } = call;
+  if (transitions !== undefined) return { ...rest, transitions };
+  const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label };
+  return { ...rest, transitions: [only as Transition] };
+});
+/** A parsed call; a single transition has become a batch of one. `actor` and `workerId` hold where an element has none. */
+export type AdvanceItemInput = z.output<typeof input>;
+export type AdvanceItemRequest = z.input<typeof input>;
+
+export const cascadeEvent = answer({
+  itemId: id,
+  title: z.string(),
+  previousRole: role,
+  targetRole: role,
+  applied: z.boolean(),
+  gateBlocked: z.boolean().optional(),
+  dependencyBlocked: z.boolean().optional(),
+  roleBlocked: z.boolean().optional(),
+  heldByAnother: z.boolean().optional(),
+  resourceBlocked: z.boolean().optional(),
+});
+export type CascadeEvent = z.output<typeof cascadeEvent>;
+
+const applied = answer({
+  itemId: id,
+  trigger: z.string(),
+  applied: z.literal(true),
+  newRole: role,
+  previousRole: role,
+  statusLabel: z.string().nullable().optional(),
+  summary: z.string().optional(),
+  fence: z.int().optional(),
+  claimReleased: z.boolean().optional(),
+  availableAt: z.string().optional(),
+  dead: z.boolean().optional(),
+  cascadeEvents: z.array(cascadeEvent).optional(),
+  unblockedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
+  heldUpItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
+  expectedNotes: z.array(expectedNote),
+  replayed: z.boolean().optional(),
+});
+export type TransitionApplied = z.output<typeof applied>;
+
+const refused = answer({
+  itemId: id,
+  trigger: z.string(),
+  applied: z.literal(false),
+  error: z.string(),
+  errorCode: z.string(),
+  errorKind: z.string(),
+  hint: z.string().optional(),
+  previousRole: role.optional(),
+  targetRole: role.optional(),
+  blockers: z.array(blocker).optional(),
+  contendedItemId: id.optional(),
+  retryAfterMs: z.int().optional(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type TransitionRefused = z.output<typeof refused>;
+
+const output = answer({
+  results: z.array(z.union([applied, refused])),
+  summary: answer({ total: z.int(), succeeded: z.int(), failed: z.int() }),
+  next: claimResult.optional(),
+  workerId: z.string().optional(),
+});
+export type AdvanceItemOutput = z.output<typeof output>;
+
+function resultLines(result: TransitionApplied | TransitionRefused): string[] {
+  if (!result.applied) {
+    return [
+      `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}`,
+      ...(result.blockers ?? []).map((edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`),
+      result.hint === undefined ? "" : `Next: ${result.hint} ${facts({ retryAfterMs: result.retryAfterMs })}`.trim(),
+    ];
+  }
+  const state = facts({
+    label: result.statusLabel,
+    fence: result.fence,
+    claimReleased: result.claimReleased,
+    dead: result.dead,
+    availableAt: result.availableAt,
+    replayed: result.replayed,
+  });
+  const missing = result.expectedNotes.filter((note) => note.required && !note.exists).map((note) => note.key);
+  return [
+    `${result.itemId} ${result.trigger}: ${result.previousRole} -> ${result.newRole} ${state}`.trim(),
+    missing.length === 0 ? "" : `  notes to write now: ${missing.join(", ")}`,
+    ...(result.cascadeEvents ?? []).map(
+      (event) => `  ${event.applied ? "parent" : "parent NOT moved"} ${event.itemId}: ${event.previousRole} -> ${event.targetRole}`,
+    ),
+    ...(result.unblockedItems ?? []).map((item) => `  unblocked ${item.itemId} ${oneLine(item.title, 80)}`),
+    ...(result.heldUpItems ?? []).map((item) => `  now held up ${item.itemId} ${oneLine(item.title, 80)}`),
+  ];
+}
+
+function render(result: AdvanceItemOutput): string {
+  const { total, succeeded, failed } = result.summary;
+  return bounded([
+    total === 1 ? "" : `${succeeded} of ${total} applied, ${failed} refused`,
+    ...(result.next === undefined ? [] : claimLines(result.next, result.workerId)),
+    ...result.results.flatMap(resultLines),
+    result.workerId === undefined || result.next === undefined ? "" : `workerId=${result.workerId}`,
+  ]);
+}
+
+export const advanceItem = defineOperation({
+  name: "advance_item",
+  description:
+    "Move items: start (queue to work, work to review or done), complete, block/hold, resume, cancel, reopen, " +
+    "requeue (work to queue), rework (review to work), fail (this attempt failed; give reason). " +
+    "One by itemId + trigger, or many by transitions, judged one by one. Pass the fence and workerId of your claim. " +
+    "claimNext takes the next item in the same call.",
+  input,
+  output,
+  annotations: {
+    title: "Advance items",
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  capability: "advance",
+  toolsets: ["worker", "orchestrator"],
+  mcp: true,
+  render,
+});

@@ -1,0 +1,49 @@
+/**
+ * The registry of operations. Its order is the order of `tools/list`: fixed, since
+ * clients cache the list and models pay for every change of their prompt.
+ */
+import type { z } from "zod";
+import type { Operation, Toolset } from "./operation.ts";
+import { advanceItem } from "./operations/advance-item.ts";
+import { claimItem } from "./operations/claim-item.ts";
+import { explainItem } from "./operations/explain-item.ts";
+import { getBlockedItems } from "./operations/get-blocked-items.ts";
+import { getNextItem } from "./operations/get-next-item.ts";
+import { getNextStatus } from "./operations/get-next-status.ts";
+import { listAgents } from "./operations/list-agents.ts";
+import { listClaims } from "./operations/list-claims.ts";
+import { manageDependencies } from "./operations/manage-dependencies.ts";
+import { manageItems } from "./operations/manage-items.ts";
+import { queryItems } from "./operations/query-items.ts";
+
+const byName = {
+  claim_item: claimItem,
+  advance_item: advanceItem,
+  get_next_item: getNextItem,
+  get_next_status: getNextStatus,
+  query_items: queryItems,
+  explain_item: explainItem,
+  get_blocked_items: getBlockedItems,
+  manage_items: manageItems,
+  manage_dependencies: manageDependencies,
+  list_claims: listClaims,
+  list_agents: listAgents,
+} as const;
+
+export type OperationName = keyof typeof byName;
+/** What the engine gets for an operation: the parsed input. */
+export type InputOf<N extends OperationName> = z.output<(typeof byName)[N]["input"]>;
+/** What a client writes for an operation, before defaults. */
+export type RequestOf<N extends OperationName> = z.input<(typeof byName)[N]["input"]>;
+/** What the engine answers. */
+export type OutputOf<N extends OperationName> = z.output<(typeof byName)[N]["output"]>;
+
+// Each `render` takes its own output type, which the engine's answer has by construction.
+export const OPERATIONS: readonly Operation[] = Object.freeze(Object.values(byName) as unknown as Operation[]);
+
+export const operationByName: ReadonlyMap<string, Operation> = new Map(OPERATIONS.map((one) => [one.name, one]));
+
+/** What MCP lists for a toolset, in registry order. */
+export function operationsOf(toolset: Toolset): readonly Operation[] {
+  return OPERATIONS.filter((one) => one.mcp && (toolset === "all" || one.toolsets.includes(toolset)));
+}

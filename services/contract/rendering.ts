@@ -1,0 +1,57 @@
+/**
+ * Text for models and terminals: enough to act on alone, and bounded, since a
+ * model pays for every line. Ids are always in full, never shortened.
+ */
+
+const LINES_MAX = 40;
+
+/** Joins lines; beyond the limit says how many are left out. */
+export function bounded(lines: readonly (string | null | undefined | false)[], max = LINES_MAX): string {
+  const kept = lines.filter((line): line is string => typeof line === "string" && line !== "");
+  if (kept.length <= max) return kept.join("\n");
+  return [...kept.slice(0, max), `… and ${kept.length - max} more`].join("\n");
+}
+
+/** One line of text from something that may span many. */
+export function oneLine(text: string, max = 200): string {
+  const flat = text.replace(/\s+/g, " ").trim();
+  return flat.length <= max ? flat : `${flat.slice(0, max - 1)}…`;
+}
+
+/** `key=value` for each part that is there. */
+export function facts(parts: Readonly<Record<string, unknown>>): string {
+  return Object.entries(parts)
+    .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
+    .map(([key, value]) => `${key}=${Array.isArray(value) ? value.join(",") : String(value)}`)
+    .join(" ");
+}
+
+interface ItemLine {
+  readonly id: string;
+  readonly title: string;
+  readonly role: string;
+  readonly priority?: string;
+  readonly complexity?: number | null | undefined;
+  readonly tags?: string | null | undefined;
+}
+
+/** An item on one line: id, place, weight, title. */
+export function itemLine(item: ItemLine): string {
+  const weight = facts({ complexity: item.complexity, tags: item.tags });
+  const place = [item.role, item.priority].filter(Boolean).join("/");
+  return `${item.id} [${place}] ${oneLine(item.title, 120)}${weight === "" ? "" : ` (${weight})`}`;
+}
+
+interface FailedElement {
+  readonly index: number;
+  readonly id?: string | undefined;
+  readonly error: string;
+  readonly errorCode: string;
+  readonly hint?: string | undefined;
+}
+
+/** One failed element of a batch. */
+export function failureLine(failure: FailedElement): string {
+  const hint = failure.hint === undefined ? "" : ` Next: ${failure.hint}`;
+  return `FAILED #${failure.index}${failure.id === undefined ? "" : ` ${failure.id}`}: ${failure.errorCode}: ${failure.error}${hint}`;
+}

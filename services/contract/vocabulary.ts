@@ -1,0 +1,38 @@
+/** The closed sets of words on the wire. Those of the domain are checked against core's types. */
+import type { Priority, Role, Trigger } from "../core/roles.ts";
+
+export const ROLES = ["queue", "work", "review", "blocked", "terminal"] as const satisfies readonly Role[];
+/** Roles in which an item can be offered to an agent. */
+export const CLAIMABLE_ROLES = ["queue", "work", "review", "blocked"] as const;
+export const TRIGGERS = [
+  "start",
+  "complete",
+  "block",
+  "hold",
+  "resume",
+  "cancel",
+  "reopen",
+  "requeue",
+  "rework",
+  "fail",
+] as const satisfies readonly Trigger[];
+export const PRIORITIES = ["high", "medium", "low"] as const satisfies readonly Priority[];
+export const DEPENDENCY_TYPES = ["BLOCKS", "IS_BLOCKED_BY", "RELATES_TO"] as const;
+export const THRESHOLDS = ["queue", "work", "review", "terminal"] as const;
+export const ON_CANCELLED = ["hold", "release"] as const;
+export const ACTOR_KINDS = ["orchestrator", "subagent", "user", "external"] as const;
+export const ORDERINGS = ["priority", "oldest", "newest", "fair"] as const;
+export const READINESS = ["ready", "blocked", "claimed", "waiting", "dead", "all"] as const;
+export const CLAIM_STATUSES = ["claimed", "unclaimed", "expired"] as const;
+export const SORT_FIELDS = ["title", "priority", "complexity", "createdAt", "modifiedAt"] as const;
+export const FAILURE_CLASSES = ["item", "environment"] as const;
+
+export type Ordering = (typeof ORDERINGS)[number];
+export type DependencyType = (typeof DEPENDENCY_TYPES)[number];
+export type Threshold = (typeof THRESHOLDS)[number];
+export type OnCancelled = (typeof ON_CANCELLED)[number];
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+export type Readiness = (typeof READINESS)[number];
+export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
+export type SortField = (typeof SORT_FIELDS)[number];
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
