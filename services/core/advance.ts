@@ -152,7 +152,7 @@ function applyMove(
     summary: request.summary,
     by: request.by,
   });
-  resetCount(world, before, target.role);
+  resetCount(world, before, target.role, request.operator);
   const above = cascade(world, before.id, before.role, request.by, caller);
   cascades.push(...above.events);
   unblocked.push(...[...freed, ...above.unblocked].map((one) => one.itemId));
@@ -165,9 +165,10 @@ function endReason(trigger: Trigger, role: Role, outcome: "done" | "cancelled" |
 }
 
 /** A new phase starts a new count. So does a person who brings an item back; automation that reopens does not. */
-function resetCount(world: World, before: ItemState, role: Role): void {
+function resetCount(world: World, before: ItemState, role: Role, operator: boolean): void {
   const finished = role === "terminal" && world.get(before.id).outcome === "done";
-  if (role === "review" || finished || before.dead) world.update(before.id, { attempts: 0, availableAt: null });
+  const revived = before.dead && operator && role !== "terminal";
+  if (role === "review" || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
 }
 
 function applyFailure(

@@ -1,0 +1,204 @@
+/**
+ * Loads the working set of a decision under its locks, and stores what changed.
+ *
+ * Order inside a transaction: the rows are locked by one statement in id order (two
+ * transactions that need the same rows queue up instead of deadlocking), the edges are
+ * read by a later statement (a read in the locking statement would see the world as it
+ * was before the wait), and everything that changed is written by a number of
+ * statements that does not depend on how many items changed.
+ */
+import type { Edge } from "../../services/core/edges.ts";
+import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
+import { World } from "../../services/core/world.ts";
+import { type Handle, statement } from "../statement.ts";
+import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
+
+/**
+ * The first guess at what a decision about `$1` touches: the items, their parents and
+ * what they hold up. `$2` are rows that an earlier try turned out to need, `$3` items
+ * whose whole subtree is needed, `$4` whether neighbours are needed at all.
+ */
+const lockRows = statement<StateRow & { now: Date }>(
+  "world_lock",
+  `select ${STATE_COLUMNS}, muster_now() as now
+   from item_state s
+   where s.item_id in (
+     select unnest($1::uuid[])
+     union select unnest($2::uuid[])
+     union select p.parent_id from item_state p
+       where $4 and p.item_id = any($1::uuid[] || $2::uuid[]) and p.parent_id is not null
+     union select d.to_item from dependencies d
+       where $4 and d.from_item = any($1::uuid[] || $2::uuid[]) and d.type = 'BLOCKS'
+     union select i.id from items i where i.ancestors && $3::uuid[]
+   )
+   order by s.item_id
+   for no key update of s`,
+);
+
+interface EdgeRow {
+  id: string;
+  from_item: string;
+  to_item: string;
+  unblock_at: Edge["threshold"] | null;
+  on_cancelled: Edge["onCancelled"] | null;
+  to_has_children: boolean;
+}
+
+const edgesFrom = statement<EdgeRow>(
+  "world_edges",
+  `select d.id, d.from_item, d.to_item, d.unblock_at, d.on_cancelled,
+     exists (select 1 from items c where c.parent_id = d.to_item) as to_has_children
+   from dependencies d
+   where d.from_item = any($1::uuid[]) and d.type = 'BLOCKS'`,
+);
+
+export interface LoadWorld {
+  readonly items: readonly string[];
+  /** What an earlier try was missing. */
+  readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
+  /** False when nothing but the items' own rows can change, as for renewals. */
+  readonly neighbours: boolean;
+  readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** What an edge that says nothing means when its blocker is cancelled. */
+  readonly onCancelled: Edge["onCancelled"];
+}
+
+/** Locks and loads. Items that do not exist are simply not in the world. */
+export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World> {
+  const { items, extra } = input;
+  const rows = await lockRows(handle, [items, extra.items, extra.subtrees, input.neighbours]);
+  const ids = rows.map((row) => row.item_id);
+  const edges = input.neighbours && ids.length > 0 ? await edgesFrom(handle, [ids]) : [];
+  return new World({
+    now: rows[0]?.now.getTime() ?? 0,
+    states: rows.map(toItemState),
+    edges: edges.map((row) => toEdge(row, input.onCancelled)),
+    subtrees: extra.subtrees,
+    policyOf: input.policyOf,
+  });
+}
+
+export function toEdge(row: EdgeRow, onCancelled: Edge["onCancelled"]): Edge {
+  return {
+    id: row.id,
+    from: row.from_item,
+    to: row.to_item,
+    threshold: row.unblock_at ?? "terminal",
+    onCancelled: row.on_cancelled ?? onCancelled,
+    toHasChildren: row.to_has_children,
+  };
+}
+
+const saveStates = statement<never>(
+  "world_save_states",
+  `update item_state s set
+     role = c.role, previous_role = c.previous_role, outcome = c.outcome, status_label = c.status_label,
+     blockers = c.blockers, ancestor_blockers = c.ancestor_blockers, open_children = c.open_children,
+     done_children = c.done_children, close_withheld = c.close_withheld, available_at = c.available_at,
+     attempts = c.attempts, dead = c.dead, agent = c.agent, session = c.session, fence = c.fence,
+     claimed_at = c.claimed_at, original_claimed_at = c.original_claimed_at, expires_at = c.expires_at,
+     ttl_ms = c.ttl_ms,
+     role_changed_at = case when s.role <> c.role then muster_now() else s.role_changed_at end,
+     modified_at = case when s.role <> c.role then greatest(muster_now(), s.modified_at) else s.modified_at end
+   from jsonb_to_recordset($1::jsonb) as c(
+     item_id uuid, role text, previous_role text, outcome text, status_label text, blockers int,
+     ancestor_blockers int, open_children int, done_children int, close_withheld boolean,
+     available_at timestamptz, attempts int, dead boolean, agent text, session text, fence bigint,
+     claimed_at timestamptz, original_claimed_at timestamptz, expires_at timestamptz, ttl_ms int)
+   where s.item_id = c.item_id`,
+);
+
+/** Ends, openings, audit and events of one decision in one statement; the sequence number of an event is taken here, after every lock. */
+const saveHistory = statement<never>(
+  "world_save_history",
+  `with ended as (
+     update attempts a set ended_at = muster_now(), end_reason = c.reason, detail = c.detail
+     from jsonb_to_recordset($1::jsonb) as c(item_id uuid, fence bigint, reason text, detail text)
+     where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null
+   ), opened as (
+     insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at)
+     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, muster_now()
+     from jsonb_to_recordset($2::jsonb) as c(item_id uuid, fence bigint, agent text, session text, parent_agent text)
+   ), moved as (
+     insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
+       agent, session, actor, fence, at)
+     select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
+       c.agent, c.session, c.actor, c.fence, muster_now()
+     from jsonb_to_recordset($3::jsonb) with ordinality as c(item_id uuid, root_id uuid, from_role text, to_role text,
+       from_label text, to_label text, trigger text, summary text, agent text, session text, actor jsonb,
+       fence bigint, n bigint)
+     order by c.n
+   )
+   insert into events (type, item_id, root_id, data, at)
+   select c.type, c.item_id, c.root_id, c.data, muster_now()
+   from jsonb_to_recordset($4::jsonb) with ordinality as c(type text, item_id uuid, root_id uuid, data jsonb, n bigint)
+   order by c.n`,
+);
+
+/** Writes what the decision changed. Two statements at most, however many items changed. */
+export async function saveWorld(handle: Handle, world: World): Promise<void> {
+  const changed = world.changed();
+  if (changed.length > 0) await saveStates(handle, [JSON.stringify(changed.map(toStateRecord))]);
+  if (world.ended.length + world.opened.length + world.transitions.length + world.events.length === 0) return;
+  await saveHistory(handle, [
+    JSON.stringify(
+      world.ended.map(({ itemId, fence, reason, detail }) => ({ item_id: itemId, fence, reason, detail })),
+    ),
+    JSON.stringify(
+      world.opened.map(({ itemId, fence, agent, session, parentAgent }) => ({
+        item_id: itemId,
+        fence,
+        agent,
+        session,
+        parent_agent: parentAgent,
+      })),
+    ),
+    JSON.stringify(
+      world.transitions.map((row) => ({
+        item_id: row.itemId,
+        root_id: row.rootId,
+        from_role: row.fromRole,
+        to_role: row.toRole,
+        from_label: row.fromLabel,
+        to_label: row.toLabel,
+        trigger: row.trigger,
+        summary: row.summary,
+        agent: row.by.agent,
+        session: row.by.session,
+        actor: row.by.actor,
+        fence: row.fence,
+      })),
+    ),
+    JSON.stringify(
+      world.events.map(({ type, itemId, rootId, data }) => ({ type, item_id: itemId, root_id: rootId, data })),
+    ),
+  ]);
+}
+
+const instant = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : new Date(ms).toISOString();
+
+function toStateRecord(state: ItemState): Record<string, unknown> {
+  return {
+    item_id: state.id,
+    role: state.role,
+    previous_role: state.previousRole,
+    outcome: state.outcome,
+    status_label: state.statusLabel,
+    blockers: state.blockers,
+    ancestor_blockers: state.ancestorBlockers,
+    open_children: state.openChildren,
+    done_children: state.doneChildren,
+    close_withheld: state.closeWithheld,
+    available_at: instant(state.availableAt),
+    attempts: state.attempts,
+    dead: state.dead,
+    agent: state.claim?.agent ?? null,
+    session: state.claim?.session ?? null,
+    fence: state.fence,
+    claimed_at: instant(state.claim?.claimedAt),
+    original_claimed_at: instant(state.claim?.originalClaimedAt),
+    expires_at: instant(state.claim?.expiresAt),
+    ttl_ms: state.claim?.ttlMs ?? null,
+  };
+}
