@@ -86,6 +86,7 @@ async function main(args: readonly string[]): Promise<number> {
     MUSTER_TEST_DATABASE_URL: servers.databaseUrl,
     MUSTER_TEST_REDIS_URL: servers.redisUrl,
     MUSTER_TEST_RUN: run,
+    MUSTER_TEST_FOLDER: folder,
     MUSTER_TEST_TALLY: tallyPath,
   };
   try {

@@ -1,9 +1,9 @@
 /** A database of one's own for every test file, on either kind, with a clock that tests can move. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
-import { migrate } from "../../db/migrate.ts";
 import { type DatabaseKind, type OpenDatabase, openDatabase } from "../../db/open.ts";
-import { advanceClock, installTestClock } from "../../db/test-clock.ts";
+import { advanceClock } from "../../db/test-clock.ts";
+import { openEmbedded } from "./embedded-snapshot.ts";
 import { administer, databasePrefix, ensureTemplate, urlOf } from "./template-database.ts";
 
 export interface TestDatabase extends OpenDatabase {
@@ -67,9 +67,7 @@ async function createOnPostgres(poolSize: number | undefined): Promise<TestDatab
 }
 
 async function createEmbedded(): Promise<TestDatabase> {
-  const opened = await openDatabase({});
-  await migrate(opened.db);
-  await installTestClock(opened.db);
+  const opened = await openEmbedded();
   return withClock(opened, {
     url: undefined,
     openAnother: () => Promise.reject(new Error("The embedded database has one connection, in one process.")),

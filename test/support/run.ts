@@ -15,6 +15,11 @@ export function testRun(): string {
   return process.env["MUSTER_TEST_RUN"] ?? `hand_${process.ppid}`;
 }
 
+/** A folder that goes away with the run, or undefined when Vitest was started by hand. */
+export function testFolder(): string | undefined {
+  return process.env["MUSTER_TEST_FOLDER"];
+}
+
 function given(name: string): string {
   const value = process.env[name];
   if (value) return value;
