@@ -1,31 +1,50 @@
 /**
- * A real Redis (or Valkey) of one's own, which a test may freeze, kill, flush and bring back:
- * nothing it remembers survives a stop, as the port promises to stand.
+ * A real Redis or Valkey of one's own: in a temporary folder, on a free port, as an unprivileged
+ * user. The runner starts one for all tests; fault tests start theirs, which they may flush, freeze
+ * and kill. Nothing is saved to disk unless asked for, as the fleet needs nothing of it to survive.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
-import { createConnection } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { findBinary } from "./find-binary.ts";
 import { freePort } from "./free-port.ts";
 import { type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
 
+const START_MS_MAX = 10_000;
+const POLL_MS = 10;
+
+/** Somebody may take a free port before the server does. */
+const PORTS_TRIED_MAX = 5;
+
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Ends it; connections break. */
+  /** Of the current process; changes with {@link RedisServer.restart}. */
+  readonly pid: number;
+  /** Ends it and removes its temporary folder. Safe to call twice. */
   stop(): Promise<void>;
-  /** Dies at once. */
+  /** Dies as in a power cut; its port and folder stay for {@link RedisServer.restart}. */
   kill(): Promise<void>;
-  /** Comes back on the same port with an empty memory. */
-  start(): Promise<void>;
-  /** Freezes it: connections stay open and nothing answers. */
+  /** Freezes it: connections stay open, nothing answers. */
   pause(): void;
   resume(): void;
-  close(): Promise<void>;
+  /** A new process on the same port and folder, ending the old one if it lives. Without `appendonly` it remembers nothing. */
+  restart(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RedisServerOptions {
+  readonly port?: number;
+  /** An existing folder to work in, which is then not removed. The server's user must be able to write there. */
+  readonly dir?: string;
+  /** Keeps every write, also through {@link RedisServer.kill}. */
+  readonly appendonly?: boolean;
+  /** Extra settings, for example `{ "maxmemory-policy": "allkeys-lru" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Whether this machine has what {@link startRedis} needs. */
@@ -33,34 +52,44 @@ export function hasRedis(): boolean {
   return findBinary("redis-server", "valkey-server") !== undefined;
 }
 
-export async function startRedis(): Promise<RedisServer> {
+/** Starts a server; resolves when it answers. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const binary = findBinary("redis-server", "valkey-server");
-  if (binary === undefined) throw new Error("Redis is not installed here.");
+  if (binary === undefined) throw new Error("Neither Redis nor Valkey is installed here.");
   const user = unprivilegedUser("redis", "valkey", "nobody");
-  const folder = mkdtempSync(join(tmpdir(), "muster-redis-"));
-  if (user) chownSync(folder, user.uid, user.gid);
-  const server = new Server(binary, folder, user);
+  const folder = options.dir ?? mkdtempSync(join(tmpdir(), "muster-redis-"));
+  if (user && options.dir === undefined) chownSync(folder, user.uid, user.gid);
+  const server = new Server({ binary, folder, user, removesFolder: options.dir === undefined, options });
   try {
-    await server.startOnFreePort();
+    await server.start(options.port);
     return server;
   } catch (error) {
-    await server.close();
-    throw new Error("Redis could not be started.", { cause: error });
+    await server.stop();
+    throw error;
   }
 }
 
-class Server implements RedisServer {
-  readonly #binary: string;
-  readonly #folder: string;
-  readonly #user: SystemUser | undefined;
-  #port = 0;
-  #process: ChildProcess | undefined;
+/** Servers do not outlive the process that started them, however it ends short of SIGKILL. */
+const living = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of living) child.kill("SIGKILL");
+});
 
-  constructor(binary: string, folder: string, user: SystemUser | undefined) {
-    this.#binary = binary;
-    this.#folder = folder;
-    this.#user = user;
-    process.once("exit", this.#killNow);
+interface ServerSetup {
+  readonly binary: string;
+  readonly folder: string;
+  readonly user: SystemUser | undefined;
+  readonly removesFolder: boolean;
+  readonly options: RedisServerOptions;
+}
+
+class Server implements RedisServer {
+  readonly #setup: ServerSetup;
+  #child: ChildProcess | undefined;
+  #port = 0;
+
+  constructor(setup: ServerSetup) {
+    this.#setup = setup;
   }
 
   get port(): number {
@@ -71,91 +100,126 @@ class Server implements RedisServer {
     return `redis://127.0.0.1:${this.#port}`;
   }
 
-  /** Another process may take the port between our finding it and Redis' binding it. */
-  async startOnFreePort(): Promise<void> {
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error("Redis is not running.");
+    return pid;
+  }
+
+  async start(port?: number): Promise<void> {
+    const tries = port === undefined ? PORTS_TRIED_MAX : 1;
     for (let attempt = 1; ; attempt += 1) {
-      this.#port = await freePort();
+      this.#port = port ?? (await freePort());
       try {
-        await this.start();
+        await this.#launch();
         return;
       } catch (error) {
-        if (attempt === 3) throw error;
+        if (attempt >= tries) throw error;
       }
     }
   }
 
-  async start(): Promise<void> {
-    const args = ["--port", String(this.#port), "--bind", "127.0.0.1", "--dir", this.#folder];
-    const memory = ["--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"];
-    // A session of its own: Ctrl-C is ours to handle, and must not reach it before the tests have ended.
-    const child = spawn(this.#binary, [...args, ...memory], {
-      stdio: "ignore",
-      detached: true,
-      ...this.#user,
-    });
-    this.#process = child;
-    let ended = false;
-    child.once("exit", () => (ended = true));
-    child.once("error", () => (ended = true));
-    const deadline = Date.now() + 15_000;
-    while (!(await takesConnections(this.#port))) {
-      if (ended || Date.now() > deadline) throw new Error(`Redis did not come up on port ${this.#port}.`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    if (ended) throw new Error(`Port ${this.#port} is somebody else's.`);
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.#launch();
+  }
+
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
   }
 
   pause(): void {
-    this.#process?.kill("SIGSTOP");
+    this.#child?.kill("SIGSTOP");
   }
 
   resume(): void {
-    this.#process?.kill("SIGCONT");
+    this.#child?.kill("SIGCONT");
   }
 
-  stop(): Promise<void> {
-    // A frozen process would take the signal only after it is thawed.
-    this.resume();
-    return this.#end("SIGTERM");
-  }
-
-  kill(): Promise<void> {
-    return this.#end("SIGKILL");
-  }
-
-  async #end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    const child = this.#process;
-    this.#process = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, "exit");
-    child.kill(signal);
-    await exit;
-  }
-
-  /** The last resort when our process ends without closing us. */
-  readonly #killNow = (): void => {
-    this.#process?.kill("SIGKILL");
-    rmSync(this.#folder, { recursive: true, force: true });
-  };
-
-  async close(): Promise<void> {
-    await this.kill();
-    process.off("exit", this.#killNow);
-    rmSync(this.#folder, { recursive: true, force: true });
+  async stop(): Promise<void> {
+    // Nothing of it is kept, so there is nothing to shut down in order; and this also ends a frozen one.
+    await this.#end("SIGKILL");
+    if (this.#setup.removesFolder) rmSync(this.#setup.folder, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return this.stop();
+  }
+
+  async #launch(): Promise<void> {
+    const { binary, folder, user } = this.#setup;
+    const child = spawn(binary, this.#flags(), {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...user,
+    });
+    this.#child = child;
+    living.add(child);
+    child.once("exit", () => living.delete(child));
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output = `${output}${text}`.slice(-4_000);
+      });
+    }
+    try {
+      await untilAnswering(child, this.#port);
+    } catch (error) {
+      await this.#end("SIGKILL");
+      throw new Error(`Redis did not start on port ${this.#port}.\n${output}`, { cause: error });
+    }
+  }
+
+  #flags(): string[] {
+    const { folder, options } = this.#setup;
+    const settings: Record<string, string> = {
+      port: String(this.#port),
+      bind: "127.0.0.1",
+      dir: folder,
+      daemonize: "no",
+      save: "",
+      appendonly: options.appendonly === true ? "yes" : "no",
+      appendfsync: "always",
+      "maxmemory-policy": "noeviction",
+      ...options.settings,
+    };
+    return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
   }
 }
 
-async function takesConnections(port: number): Promise<boolean> {
-  const socket = createConnection({ host: "127.0.0.1", port });
+async function untilAnswering(child: ChildProcess, port: number): Promise<void> {
+  let failure: Error | undefined;
+  child.once("error", (error) => {
+    failure = error;
+  });
+  const deadline = performance.now() + START_MS_MAX;
+  while (performance.now() < deadline) {
+    if (failure) throw failure;
+    if (child.exitCode !== null) throw new Error(`It ended with code ${child.exitCode}.`);
+    if (await answersPing(port)) return;
+    await delay(POLL_MS);
+  }
+  throw new Error(`It did not answer within ${START_MS_MAX} ms.`);
+}
+
+/** Asks in the plainest form of the protocol; a server that still loads its data answers an error. */
+async function answersPing(port: number): Promise<boolean> {
+  const socket = connect({ port, host: "127.0.0.1", timeout: 1_000 });
   try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
+    return await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => socket.write("PING\r\n"));
+      socket.once("data", (data) => resolve(data.toString().startsWith("+PONG")));
+      for (const event of ["error", "close", "timeout"]) socket.once(event, () => resolve(false));
+    });
   } finally {
     socket.destroy();
   }
