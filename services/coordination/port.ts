@@ -10,20 +10,32 @@
  * that replicas with different wall clocks agree and tests can move time.
  */
 
-/** One claim or lease as the clock knows it. `key` names the item or the resource. */
+/**
+ * One claim or lease as the clock knows it. `key` names the item or the resource.
+ * `ttlMs` is what the database says; the clock's own copy only serves to notice a change.
+ */
 export interface ClockEntry {
   readonly key: string;
+  /** A safe integer, as is the instant beside it. */
   readonly fence: number;
   readonly ttlMs: number;
 }
 
 /**
- * `ok`: heard, nothing else to do. `write`: heard, and the database has less than half
- * a ttl left (or the ttl changed, or the clock had no entry), so extend it before
- * answering. `superseded`: a higher fence is known. `unknown`: the clock cannot say.
+ * `ok`: heard, nothing else to do. `write`: heard, and the database may have less than
+ * half a ttl left, so extend it before answering and `touch` afterwards. That is: half a
+ * ttl has passed since the last `touch`, the ttl changed, the clock had no entry, or what
+ * it had is older than its memory's last loss or lies in the future. Asked again without
+ * a `touch`, it says `write` again. `superseded`: a higher fence is known. `unknown`: the
+ * clock cannot say; treat it as `write`.
  */
 export type RenewOutcome = "ok" | "write" | "unknown" | "superseded";
 
+/**
+ * `alive`: heard less than a ttl ago; heard exactly a ttl ago is dead. `dead`: silent for
+ * `sinceMs` longer than the ttl, or a higher fence has been known for `sinceMs`. Never
+ * `dead` while the store remembers less than a ttl: what it lost may have been a renewal.
+ */
 export type LookOutcome =
   | { readonly state: "alive"; readonly msLeft: number }
   | { readonly state: "dead"; readonly sinceMs: number }
@@ -31,10 +43,13 @@ export type LookOutcome =
 
 /** Array arguments and results match by position. No method rejects because the store is away. */
 export interface ClaimClock {
-  /** The database was just written for these: (re)start their ttl. A lower fence changes nothing. */
+  /** The database was just written for these: (re)start their ttl. A lower fence changes nothing, and no touch moves back when a fence was last heard. */
   touch(entries: readonly ClockEntry[], nowMs: number): Promise<void>;
   renew(entries: readonly ClockEntry[], nowMs: number): Promise<RenewOutcome[]>;
-  /** The tenure ended: leaves fence + 1 behind, so that a late renewal is `superseded`. */
+  /**
+   * The tenure ended: leaves fence + 1 behind, so that a late renewal is `superseded`.
+   * Until that next fence is touched, a look for it is `unknown`. May be repeated.
+   */
   drop(entries: readonly ClockEntry[], nowMs: number): Promise<void>;
   look(entries: readonly ClockEntry[], nowMs: number): Promise<LookOutcome[]>;
 }
@@ -51,13 +66,14 @@ export interface IdempotencyCache {
   /** True if this caller now holds the in-flight marker; it goes by itself after `ttlMs`. True also when the store is away. */
   begin(key: string, ttlMs: number): Promise<boolean>;
   answer(key: string, value: CachedAnswer, ttlMs: number): Promise<void>;
-  /** Takes the marker back when nothing was stored. */
+  /** Takes this process's marker back when nothing was stored. */
   abandon(key: string): Promise<void>;
 }
 
 /**
  * Take a ticket, run the query, then wait: a publish between the two is not missed.
- * A lost connection counts as a publish, since one may have been missed.
+ * A lost connection counts, once it is back, as a publish to every topic, since one may
+ * have been missed. A publish reaches the publishing process even while the store is away.
  */
 export interface WakeUps {
   ticket(topics: readonly string[]): WakeTicket;
@@ -66,7 +82,7 @@ export interface WakeUps {
 }
 
 export interface WakeTicket {
-  /** True at once if anything was published since the ticket was taken; false at the timeout or abort. Renews the ticket. */
+  /** True at once if anything was published since the ticket was taken; false at the timeout, the abort or either close. Renews the ticket. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<boolean>;
   /** True if anything was published since; does not wait, does not renew. */
   stale(): boolean;
@@ -80,7 +96,10 @@ export interface CountResult {
   readonly resetMs: number;
 }
 
-/** Fixed windows shared by every replica. When the store is away the local process counts alone. */
+/**
+ * Fixed windows shared by every replica; a window starts with the first cost it takes, in
+ * real time. What is refused costs nothing. When the store is away the process counts alone.
+ */
 export interface Counters {
   take(key: string, limit: number, windowMs: number, cost: number): Promise<CountResult>;
 }
@@ -96,6 +115,8 @@ export interface Coordination {
   readonly idempotency: IdempotencyCache;
   readonly wakeUps: WakeUps;
   readonly counters: Counters;
+  /** Waits shortly for the first connection, so that a start can be followed by it. Never rejects. */
   health(): Promise<CoordinationHealth>;
+  /** Ends every wait and leaves no handle open. Later calls behave as if the store were away. */
   close(): Promise<void>;
 }
