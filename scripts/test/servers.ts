@@ -27,18 +27,24 @@ export interface Given {
 
 export async function bringUpServers(given: Given): Promise<Servers> {
   installMissing(given);
-  const closing: { close(): Promise<void> }[] = [];
+  const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(closing.splice(0).map((server) => server.close()));
+    await Promise.all(closing.splice(0).map((closeOne) => closeOne()));
   };
-  const keep = <T extends { close(): Promise<void> }>(server: T): T => {
-    closing.push(server);
-    return server;
+  const postgres = async (): Promise<string> => {
+    const server = await startPostgres();
+    closing.push(() => server.close());
+    return server.url;
+  };
+  const redis = async (): Promise<string> => {
+    const server = await startRedis();
+    closing.push(() => server.stop());
+    return server.url;
   };
   try {
-    const databaseUrl = given.databaseUrl ?? keep(await startPostgres()).url;
-    if (given.databaseUrl !== undefined) keep({ close: () => dropDatabases(databaseUrl, given.run) });
-    const redisUrl = given.redisUrl ?? keep(await startRedis()).url;
+    const databaseUrl = given.databaseUrl ?? (await postgres());
+    if (given.databaseUrl !== undefined) closing.push(() => dropDatabases(databaseUrl, given.run));
+    const redisUrl = given.redisUrl ?? (await redis());
     return { databaseUrl, redisUrl, close };
   } catch (error) {
     await close();
