@@ -45,6 +45,7 @@ export async function inTransaction<T>(
     } catch (error) {
       if (attempt >= MAX_TRIES || !isWorthRetrying(error)) throw error;
       options.onRetry?.(error, attempt);
+      if (error instanceof StartOver && attempt < MAX_TRIES / 2) continue;
       // Two that collided must not collide again in step.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
     }

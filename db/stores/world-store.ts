@@ -116,23 +116,23 @@ const saveHistory = statement<never>(
      from jsonb_to_recordset($1::jsonb) as c(item_id uuid, fence bigint, reason text, detail text)
      where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null
    ), opened as (
-     insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at)
-     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, muster_now()
-     from jsonb_to_recordset($2::jsonb) as c(item_id uuid, fence bigint, agent text, session text, parent_agent text)
+     insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail)
+     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, muster_now(),
+       case when c.reason is not null then muster_now() end, c.reason, c.detail
+     from jsonb_to_recordset($2::jsonb) as c(item_id uuid, fence bigint, agent text, session text, parent_agent text,
+       reason text, detail text)
    ), moved as (
      insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
        agent, session, actor, fence, at)
      select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
        c.agent, c.session, c.actor, c.fence, muster_now()
-     from jsonb_to_recordset($3::jsonb) with ordinality as c(item_id uuid, root_id uuid, from_role text, to_role text,
+     from jsonb_to_recordset($3::jsonb) as c(item_id uuid, root_id uuid, from_role text, to_role text,
        from_label text, to_label text, trigger text, summary text, agent text, session text, actor jsonb,
-       fence bigint, n bigint)
-     order by c.n
+       fence bigint)
    )
    insert into events (type, item_id, root_id, data, at)
    select c.type, c.item_id, c.root_id, c.data, muster_now()
-   from jsonb_to_recordset($4::jsonb) with ordinality as c(type text, item_id uuid, root_id uuid, data jsonb, n bigint)
-   order by c.n`,
+   from jsonb_to_recordset($4::jsonb) as c(type text, item_id uuid, root_id uuid, data jsonb)`,
 );
 
 /** Writes what the decision changed. Two statements at most, however many items changed. */
@@ -144,15 +144,7 @@ export async function saveWorld(handle: Handle, world: World): Promise<void> {
     JSON.stringify(
       world.ended.map(({ itemId, fence, reason, detail }) => ({ item_id: itemId, fence, reason, detail })),
     ),
-    JSON.stringify(
-      world.opened.map(({ itemId, fence, agent, session, parentAgent }) => ({
-        item_id: itemId,
-        fence,
-        agent,
-        session,
-        parent_agent: parentAgent,
-      })),
-    ),
+    JSON.stringify(world.opened.map((attempt) => toAttemptRecord(world, attempt))),
     JSON.stringify(
       world.transitions.map((row) => ({
         item_id: row.itemId,
@@ -173,6 +165,21 @@ export async function saveWorld(handle: Handle, world: World): Promise<void> {
       world.events.map(({ type, itemId, rootId, data }) => ({ type, item_id: itemId, root_id: rootId, data })),
     ),
   ]);
+}
+
+/** An attempt that began and ended in one transaction is written ended: the update above cannot see it. */
+function toAttemptRecord(world: World, attempt: World["opened"][number]): Record<string, unknown> {
+  const { itemId, fence } = attempt;
+  const end = world.ended.find((one) => one.itemId === itemId && one.fence === fence);
+  return {
+    item_id: itemId,
+    fence,
+    agent: attempt.agent,
+    session: attempt.session,
+    parent_agent: attempt.parentAgent,
+    reason: end?.reason ?? null,
+    detail: end?.detail ?? null,
+  };
 }
 
 const instant = (ms: number | null | undefined): string | null =>

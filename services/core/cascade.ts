@@ -14,7 +14,7 @@ import { clearClaim } from "./clear-claim.ts";
 import { labelAfter, type Role } from "./roles.ts";
 import { moveItem, type Unblocked } from "./move.ts";
 import type { Holder, ItemState } from "./state.ts";
-import { type Author, NOBODY, type World } from "./world.ts";
+import { type Author, NOBODY, NotLocked, type World } from "./world.ts";
 
 export interface CascadeEvent {
   readonly itemId: string;
@@ -60,9 +60,13 @@ export function closeWithheld(world: World, id: string, report: CascadeReport): 
   if (world.get(id).role === "terminal") closeUpward(world, id, NOBODY, null, report);
 }
 
+/** Asks for the whole chain at once when the parent is missing: one more try instead of one a level. */
 function parentOf(world: World, id: string): ItemState | null {
-  const { parentId } = world.get(id);
-  return parentId === null ? null : world.get(parentId);
+  const { parentId, ancestors } = world.get(id);
+  if (parentId === null) return null;
+  const parent = world.find(parentId);
+  if (!parent) throw new NotLocked(ancestors);
+  return parent;
 }
 
 function closeUpward(world: World, id: string, by: Author, caller: Holder | null, report: CascadeReport): void {
