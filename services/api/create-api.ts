@@ -1,0 +1,146 @@
+/**
+ * The API process: one HTTP server for MCP and REST, thin over the engine.
+ *
+ *   socket limits -> Host and Origin -> /mcp          -> mcp/endpoint.ts
+ *                                    -> anything else -> rest/app.ts
+ *
+ * Stopping: no new connections, `/readyz` says so, waiting claims are answered by the
+ * engine's drain, what runs may finish until the deadline, the rest is cut off. A call
+ * that is cut off after its commit is answered when the caller repeats it.
+ */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { REQUEST_BODY_SIZE_MAX_BYTES } from "../contract/limits.ts";
+import { OPERATIONS } from "../contract/registry.ts";
+import type { Engine } from "../engine/engine.ts";
+import { Exchange } from "./http/exchange.ts";
+import { createGuard, type Refusal } from "./http/guard.ts";
+import { sendJson, sendRpcFault } from "./http/reply.ts";
+import { RequestsInFlight } from "./http/requests-in-flight.ts";
+import { createLimitedServer } from "./http/server-limits.ts";
+import { sendWebResponse } from "./http/web-response.ts";
+import { createMcpEndpoint } from "./mcp/endpoint.ts";
+import { serverInfo } from "./mcp/protocol-server.ts";
+import { createToolbox } from "./mcp/tools.ts";
+import { createRestApp, type Health } from "./rest/app.ts";
+import { plainProblem } from "./rest/problem.ts";
+import type { About } from "./rest/status-page.ts";
+import { createSessions } from "./session.ts";
+
+export interface ApiConfig {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Names besides loopback's that clients may use for this server. */
+  readonly allowedHosts: readonly string[];
+  readonly publicUrl?: string;
+  /** Shared by all replicas: a session signed by one is known to all. */
+  readonly secretKey: string | Uint8Array;
+  readonly version: string;
+  readonly bodyLimitBytes?: number;
+  /** False sends plain calls through the SDK too. */
+  readonly fastLane?: boolean;
+}
+
+export interface ApiOptions {
+  readonly engine: Engine;
+  readonly log: Logger;
+  readonly config: ApiConfig;
+  readonly health: Health;
+  readonly about: About;
+}
+
+export interface Api {
+  /** Starts to serve. Rejects when the port is taken. */
+  listen(): Promise<{ readonly url: string; readonly port: number }>;
+  /** Stops to serve; resolves when every request was answered or cut off. Leaves the engine open. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Builds the API; nothing listens yet. */
+export function createApi({ engine, log, config, health, about }: ApiOptions): Api {
+  let url = "";
+  let draining = false;
+  const guard = createGuard({ host: config.host, publicUrl: config.publicUrl, allowedHosts: config.allowedHosts });
+  const mcp = createMcpEndpoint({
+    engine,
+    log,
+    toolbox: createToolbox(),
+    sessions: createSessions(config.secretKey),
+    info: serverInfo(config.version),
+    bodyLimitBytes: config.bodyLimitBytes ?? REQUEST_BODY_SIZE_MAX_BYTES,
+    fastLane: config.fastLane ?? true,
+  });
+  const rest = createRestApp({
+    engine,
+    log,
+    operations: OPERATIONS,
+    health,
+    about,
+    version: config.version,
+    baseUrl: () => config.publicUrl?.replace(/\/$/, "") ?? url,
+    draining: () => draining,
+  });
+  const inFlight = new RequestsInFlight();
+
+  async function answer(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    const refusal = guard(request.headers);
+    if (refusal !== null) return refuse(exchange, refusal);
+    if (exchange.path === "/mcp") return mcp.handle(exchange);
+    const asked = new Request(exchange.url, { method: request.method ?? "GET", headers: restHeaders(exchange) });
+    await sendWebResponse(response, await rest.fetch(asked, { exchange }), { "x-request-id": exchange.id });
+  }
+
+  const server = createLimitedServer((request: IncomingMessage, response: ServerResponse) => {
+    inFlight.add(response);
+    if (draining) response.shouldKeepAlive = false;
+    const exchange = new Exchange(request, response);
+    answer(exchange).catch((error: unknown) => {
+      log.error({ err: error, requestId: exchange.id, path: exchange.path }, "request failed unexpectedly");
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, JSON.stringify({ error: "INTERNAL_ERROR", requestId: exchange.id }));
+    });
+  });
+
+  return {
+    async listen() {
+      server.listen(config.port, config.host);
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+      url = `http://${host}:${port}`;
+      return { url, port };
+    },
+    async close(deadlineMs) {
+      if (!server.listening) return;
+      draining = true;
+      const closed = once(server, "close");
+      server.close();
+      await mcp.endStreams();
+      inFlight.endConnectionsAfterAnswer();
+      engine.drain();
+      const finished = await inFlight.settle(deadlineMs);
+      await mcp.close();
+      if (!finished) log.warn("cut off requests that were still running at the deadline");
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function refuse(exchange: Exchange, refusal: Refusal): Promise<void> | void {
+  const { message, hint } = refusal;
+  if (exchange.path === "/mcp") return sendRpcFault(exchange.response, { status: 403, message: `${message} ${hint}` });
+  return sendWebResponse(exchange.response, plainProblem(403, "forbidden_host", message, {}, { hint }));
+}
+
+/** REST looks at nothing else, and what a proxy adds may not be valid for `Headers`. */
+function restHeaders(exchange: Exchange): Headers {
+  const headers = new Headers();
+  const accept = exchange.header("accept");
+  if (accept !== undefined) headers.set("accept", accept);
+  return headers;
+}

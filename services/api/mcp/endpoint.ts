@@ -1,0 +1,225 @@
+/**
+ * `POST /mcp`: one URL for both protocol eras.
+ *
+ *   body -> which era? -> 2026, plain tools/call      -> fast lane
+ *                      -> 2026, anything else         -> the SDK's per-request handler
+ *                      -> 2025 and older              -> own leg, JSON answers
+ *
+ * Nothing is kept between requests, so any replica can serve any of them. What looks
+ * like a session is a signed name (see `session.ts`). GET and DELETE answer 405: there
+ * is no stream to resume, and nothing stored that a client could end. A claim does not
+ * end with a polite goodbye either; it lapses, or is released.
+ */
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  isInitializeRequest,
+  isJsonContentType,
+  type Implementation,
+  type McpHttpHandler,
+} from "@modelcontextprotocol/server";
+import type { Logger } from "pino";
+import type { Toolset } from "../../contract/operation.ts";
+import type { Caller, Engine } from "../../engine/engine.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { readBody } from "../http/read-body.ts";
+import { refuseBody, rpcFaultText, sendJson, sendRpcFault } from "../http/reply.ts";
+import { sendWebResponse } from "../http/web-response.ts";
+import type { Sessions } from "../session.ts";
+import { callTool, type ResultForm } from "./call-tool.ts";
+import { plainAnswer, recognisePlainCall } from "./fast-lane.ts";
+import { legacyIdentity, modernIdentity, type Identity } from "./identity.ts";
+import { serveLegacy } from "./legacy-leg.ts";
+import { createProtocolServer, unknownTool, type ToolHandlers } from "./protocol-server.ts";
+import { TOOLSETS, type Toolbox } from "./tools.ts";
+
+export interface McpEndpoint {
+  /** Answers one request; never rejects for what a client sent. */
+  handle(exchange: Exchange): Promise<void>;
+  /** Ends the streams of clients that listen for changes; calls go on. */
+  endStreams(): Promise<void>;
+  /** Ends everything. */
+  close(): Promise<void>;
+}
+
+export interface McpEndpointOptions {
+  readonly engine: Engine;
+  readonly log: Logger;
+  readonly toolbox: Toolbox;
+  readonly sessions: Sessions;
+  readonly info: Implementation;
+  readonly bodyLimitBytes: number;
+  /** False sends every call through the SDK: for comparing the two. */
+  readonly fastLane: boolean;
+}
+
+/** What the URL asks for. */
+interface View {
+  readonly toolset: Toolset;
+  readonly form: ResultForm;
+}
+
+/** Streams that a client opened to hear of changes; Muster's lists do not change while it runs. */
+const SUBSCRIPTIONS_MAX = 256;
+/** What clients of the 2025 era know as "initialize again". */
+const SESSION_NOT_FOUND = -32001;
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/** Builds the endpoint; one per process. */
+export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
+  const { log, info, sessions, toolbox } = options;
+  // The SDK builds a server per request from nothing but the request, so what we know of it is found again here.
+  const handlersOf = new WeakMap<Request, ToolHandlers>();
+  const sdkHandler = (): McpHttpHandler =>
+    createMcpHandler(
+      ({ requestInfo }) => {
+        const handlers = requestInfo && handlersOf.get(requestInfo);
+        if (handlers === undefined) throw new Error("The SDK asked for a server without its request.");
+        return createProtocolServer(info, handlers);
+      },
+      {
+        legacy: "reject",
+        maxSubscriptions: SUBSCRIPTIONS_MAX,
+        onerror: (error) => log.debug({ err: error }, "mcp request refused"),
+      },
+    );
+  // Streams never end by themselves, calls do: stopping ends the ones and waits for the others.
+  const calls = sdkHandler();
+  const streams = sdkHandler();
+
+  return {
+    async handle(exchange) {
+      const { response } = exchange;
+      const body = await readJson(exchange, options.bodyLimitBytes);
+      if (body === NOTHING) return;
+      const view = readView(exchange.query);
+      if ("message" in view) return sendRpcFault(response, { status: 400, code: INVALID_REQUEST, ...view });
+
+      const { kind } = classifyInboundRequest({ httpMethod: "POST", body, ...standardHeaders(exchange) });
+      const legacy = kind === "legacy";
+      const identity = legacy ? legacyIdentity(exchange, body, sessions) : modernIdentity(exchange, body);
+      if ("message" in identity) return sendRpcFault(response, { code: SESSION_NOT_FOUND, ...identity });
+      const caller = callerOf(exchange, identity);
+
+      const plain = legacy || !options.fastLane ? null : recognisePlainCall(exchange, body);
+      const operation = plain && toolbox.find(view.toolset, plain.name);
+      if (plain && operation) {
+        const result = await callTool(operation, plain.args, { ...options, caller, form: view.form });
+        return sendJson(response, 200, plainAnswer(plain, result, info), { "x-request-id": exchange.id });
+      }
+      const handlers = handlersFor(options, view, caller);
+      const request = webRequest(exchange);
+      if (legacy) return answerLegacy(exchange, request, body, handlers);
+      handlersOf.set(request, handlers);
+      const handler = exchange.header("mcp-method") === "subscriptions/listen" ? streams : calls;
+      const answer = await handler.fetch(request, { parsedBody: body });
+      return sendWebResponse(response, answer, { "x-request-id": exchange.id });
+    },
+    endStreams: () => streams.close(),
+    async close() {
+      await Promise.all([streams.close(), calls.close()]);
+    },
+  };
+
+  async function answerLegacy(
+    exchange: Exchange,
+    request: Request,
+    body: unknown,
+    handlers: ToolHandlers,
+  ): Promise<void> {
+    const answer = await serveLegacy(createProtocolServer(info, handlers), request, body);
+    if (answer === null) return;
+    const minted = isInitializeRequest(body) && answer.ok;
+    await sendWebResponse(exchange.response, answer, {
+      "x-request-id": exchange.id,
+      ...(minted && { "mcp-session-id": sessions.mint(body.params.clientInfo) }),
+    });
+  }
+}
+
+const NOTHING = Symbol("answered already");
+
+/** The parsed body, or NOTHING when the request has been answered or its client is gone. */
+async function readJson(exchange: Exchange, limitBytes: number): Promise<unknown> {
+  const { request, response } = exchange;
+  if (request.method !== "POST") {
+    sendRpcFault(response, { status: 405, message: "Method not allowed: /mcp takes POST.", headers: { allow: "POST" } });
+    return NOTHING;
+  }
+  if (!isJsonContentType(exchange.header("content-type"))) {
+    sendRpcFault(response, { status: 415, message: "Unsupported media type: send Content-Type: application/json." });
+    return NOTHING;
+  }
+  const body = await readBody(request, limitBytes);
+  if (body.kind === "gone") return NOTHING;
+  if (body.kind === "too_large") {
+    const message = `The request body is larger than ${limitBytes} bytes. Split the batch or shorten the text.`;
+    refuseBody(request, response, rpcFaultText({ status: 413, message, data: { limit_bytes: limitBytes } }));
+    return NOTHING;
+  }
+  try {
+    return JSON.parse(body.text) as unknown;
+  } catch {
+    sendRpcFault(response, { status: 400, code: PARSE_ERROR, message: "Parse error: the body is not valid JSON." });
+    return NOTHING;
+  }
+}
+
+function readView(query: URLSearchParams): View | { readonly message: string } {
+  const asked = query.get("toolset") ?? "all";
+  const toolset = TOOLSETS.find((name) => name === asked);
+  if (toolset === undefined) return { message: `Unknown toolset. Use one of: ${TOOLSETS.join(", ")}.` };
+  const form = query.get("results") ?? "structured";
+  if (form !== "structured" && form !== "text") return { message: "Unknown results. Use structured or text." };
+  return { toolset, form };
+}
+
+/** Credentials do not exist yet; the door is open to this machine's user. */
+function callerOf(exchange: Exchange, identity: Identity): Caller {
+  return {
+    credential: null,
+    session: identity.session,
+    client: identity.client,
+    requestId: exchange.id,
+    get signal() {
+      return exchange.signal;
+    },
+  };
+}
+
+function handlersFor(options: McpEndpointOptions, view: View, caller: Caller): ToolHandlers {
+  const { toolbox } = options;
+  return {
+    list: () => toolbox.list(view.toolset),
+    async call(name, args) {
+      const operation = toolbox.find(view.toolset, name);
+      if (operation === undefined) throw unknownTool(name);
+      return callTool(operation, args, { ...options, caller, form: view.form });
+    },
+  };
+}
+
+function standardHeaders(exchange: Exchange) {
+  const version = exchange.header("mcp-protocol-version");
+  const method = exchange.header("mcp-method");
+  const name = exchange.header("mcp-name");
+  return {
+    ...(version !== undefined && { protocolVersionHeader: version }),
+    ...(method !== undefined && { mcpMethodHeader: method }),
+    ...(name !== undefined && { mcpNameHeader: name }),
+  };
+}
+
+/**
+ * The request as the SDK wants it, without the body, which has been read. Answers are
+ * always JSON, so a client that only accepts that is welcome too.
+ */
+function webRequest(exchange: Exchange): Request {
+  const headers = new Headers({ accept: "application/json, text/event-stream", "content-type": "application/json" });
+  for (const name of ["mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"]) {
+    const value = exchange.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(exchange.url, { method: "POST", headers, signal: exchange.signal });
+}

@@ -1,0 +1,44 @@
+/** Errors of REST: RFC 9457 problems that carry the same code, message and hint as everywhere else. */
+import { ERRORS, errorBody, type MusterError } from "../../contract/errors.ts";
+
+const PROBLEM_TYPE = "application/problem+json";
+
+/** The problem of one of our own errors. */
+export function problem(error: MusterError, requestId: string): Response {
+  const { code, ...rest } = errorBody(error);
+  return problemResponse(ERRORS[code].httpStatus, {
+    title: code,
+    detail: error.message,
+    error: code,
+    ...rest,
+    requestId,
+  });
+}
+
+/** The problem of a request that reached no operation: wrong path, wrong method, not ready. */
+export function plainProblem(
+  status: number,
+  error: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, unknown>> = {},
+): Response {
+  return problemResponse(status, { title: error, detail: message, error, message, ...more }, headers);
+}
+
+function problemResponse(
+  status: number,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const retryAfterMs = body["retryAfterMs"];
+  return new Response(JSON.stringify({ type: "about:blank", status, ...body }), {
+    status,
+    headers: {
+      "content-type": PROBLEM_TYPE,
+      "cache-control": "no-store",
+      ...(typeof retryAfterMs === "number" && { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }),
+      ...headers,
+    },
+  });
+}

@@ -1,0 +1,53 @@
+/** A real HTTP server of ours on a free port, for tests that speak to it as clients do. */
+import { pino } from "pino";
+import { createApi, type Api, type ApiConfig } from "../../services/api/create-api.ts";
+import type { About } from "../../services/api/rest/status-page.ts";
+import type { Health } from "../../services/api/rest/app.ts";
+import type { Engine } from "../../services/engine/engine.ts";
+
+export const TEST_VERSION = "0.0.0-test";
+/** Replicas of one fleet share it; a test that wants strangers passes another. */
+export const TEST_SECRET = "a secret of this test fleet, and of no other";
+
+export interface TestServer {
+  readonly url: string;
+  readonly mcpUrl: string;
+  readonly engine: Engine;
+  readonly api: Api;
+  /** Lines of the server's log, as JSON. */
+  readonly logLines: string[];
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly config?: Partial<ApiConfig>;
+  readonly health?: Health;
+  readonly about?: Partial<About>;
+}
+
+/** Serves an engine that the test owns; closing leaves the engine open. */
+export async function serveEngine(engine: Engine, options: TestServerOptions = {}): Promise<TestServer> {
+  const logLines: string[] = [];
+  const api = createApi({
+    engine,
+    log: pino({ level: "debug" }, { write: (line) => void logLines.push(line) }),
+    config: {
+      host: "127.0.0.1",
+      port: 0,
+      allowedHosts: [],
+      secretKey: TEST_SECRET,
+      version: TEST_VERSION,
+      ...options.config,
+    },
+    health: options.health ?? { check: () => Promise.resolve([{ name: "database", ok: true }]) },
+    about: {
+      mode: "alone",
+      data: "a test",
+      nextSteps: ["muster status"],
+      counts: () => Promise.resolve({ items: 0, claims: 0 }),
+      ...options.about,
+    },
+  });
+  const { url } = await api.listen();
+  return { url, mcpUrl: `${url}/mcp`, engine, api, logLines, close: () => api.close(1_000) };
+}
