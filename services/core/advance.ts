@@ -5,6 +5,7 @@
  */
 import { cascade, type CascadeEvent } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
+import { isSatisfied } from "./edges.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
@@ -17,6 +18,8 @@ export interface AdvanceRequest {
   readonly itemId: string;
   readonly trigger: Trigger;
   readonly summary: string | null;
+  /** Worn instead of the trigger's own label. */
+  readonly label: string | null;
   readonly writer: Writer;
   readonly by: Author;
   /** Of `fail`: whose fault it was, and what there is to show for it. */
@@ -37,6 +40,8 @@ export interface AdvanceApplied {
   readonly state: ItemState;
   readonly cascades: readonly CascadeEvent[];
   readonly unblocked: readonly string[];
+  /** What goes on waiting for this item although it is over: its edges do not accept a cancelled blocker. */
+  readonly heldUp: readonly string[];
   readonly claimEnded: boolean;
 }
 
@@ -45,8 +50,10 @@ export type AdvanceRefusal =
   | {
       readonly code: "not_claim_holder";
       readonly msLeft: number;
-      /** The claim's expiry has passed in the database: ask the clock and try again. */
+      /** The claim's expiry has passed in the database: ask the clock about this fence and try again. */
       readonly expired: boolean;
+      readonly fence: number;
+      readonly ttlMs: number;
       readonly sameAgent: boolean;
     }
   | { readonly code: "item_dead" }
@@ -68,7 +75,14 @@ function judge(world: World, request: AdvanceRequest, context: WriterContext): A
     : judgeWriter(item, request.writer, "holder", context);
   if (writer.kind === "claim_lost") return { code: "claim_lost" };
   if (writer.kind === "not_holder") {
-    return { code: "not_claim_holder", msLeft: writer.msLeft, expired: writer.expired, sameAgent: writer.sameAgent };
+    return {
+      code: "not_claim_holder",
+      msLeft: writer.msLeft,
+      expired: writer.expired,
+      sameAgent: writer.sameAgent,
+      fence: item.fence,
+      ttlMs: item.claim?.ttlMs ?? 0,
+    };
   }
   const before = writer.kind === "free_first" ? afterFreeing(world, item) : item;
   const against = judgeMove(world, before, request);
@@ -126,9 +140,17 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
     previousRole: before.role,
     state,
     cascades,
-    unblocked,
+    unblocked: [...new Set(unblocked)],
+    heldUp: state.outcome === "cancelled" ? heldUpBy(world, state) : [],
     claimEnded: held !== null && state.claim === null,
   };
+}
+
+function heldUpBy(world: World, state: ItemState): string[] {
+  return world
+    .edgesFrom(state.id)
+    .filter((edge) => !isSatisfied(edge, state) && world.get(edge.to).role !== "terminal")
+    .map((edge) => edge.to);
 }
 
 function applyMove(
@@ -147,7 +169,7 @@ function applyMove(
   const freed = moveItem(world, before.id, {
     role: target.role,
     outcome: target.outcome,
-    label: labelAfter(trigger, target.role, before.statusLabel),
+    label: request.label ?? labelAfter(trigger, target.role, before.statusLabel),
     trigger,
     summary: request.summary,
     by: request.by,

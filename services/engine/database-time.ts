@@ -1,0 +1,49 @@
+/**
+ * The database's clock, between two questions to it.
+ *
+ * The claim clock stores instants of the database, but a heartbeat must not cost a
+ * database call. So the distance to a monotonic local clock is remembered and asked for
+ * anew every second; a wall clock that jumps changes nothing.
+ */
+import { type Kysely, sql } from "kysely";
+import type { Database } from "../../db/schema.ts";
+
+const RESYNC_MS = 1_000;
+
+export interface DatabaseTime {
+  /** Milliseconds of the database's clock, right to within a round trip. */
+  now(): Promise<number>;
+  /** Told whenever a statement brought the database's time along. */
+  observe(databaseNowMs: number): void;
+}
+
+export function createDatabaseTime(db: Kysely<Database>, resyncMs: number = RESYNC_MS): DatabaseTime {
+  let offset = 0;
+  let syncedAt = Number.NEGATIVE_INFINITY;
+  let syncing: Promise<void> | null = null;
+
+  const observe = (databaseNowMs: number): void => {
+    syncedAt = performance.now();
+    offset = databaseNowMs - syncedAt;
+  };
+
+  const sync = async (): Promise<void> => {
+    const { rows } = await sql<{ now: Date }>`select muster_now() as now`.execute(db);
+    const now = rows[0]?.now;
+    if (now) observe(now.getTime());
+  };
+
+  return {
+    observe,
+    async now() {
+      if (performance.now() - syncedAt >= resyncMs) {
+        // Everybody who asks meanwhile shares one question.
+        syncing ??= sync().finally(() => {
+          syncing = null;
+        });
+        await syncing;
+      }
+      return Math.round(performance.now() + offset);
+    },
+  };
+}

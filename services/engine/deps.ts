@@ -1,0 +1,47 @@
+/** What the use cases work with. Composition roots make it; tests make a smaller one. */
+import type { Kysely } from "kysely";
+import type { Database } from "../../db/schema.ts";
+import type { Coordination } from "../coordination/port.ts";
+import type { Identity } from "../core/claim.ts";
+import { DEFAULT_POLICY, type ItemPolicy, type ItemState } from "../core/state.ts";
+import type { DatabaseTime } from "./database-time.ts";
+
+export interface EngineLog {
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+  error(data: object, message: string): void;
+}
+
+export interface EngineSettings {
+  /** `session`: a holder is (agent, session). `actor`: the name alone, as in task-orchestrator. */
+  readonly identity: Identity;
+  /** What an edge that does not say means when its blocker is cancelled. */
+  readonly onCancelled: "hold" | "release";
+  /** How many claims may wait in this process at once. */
+  readonly maxWaiters: number;
+  /** How many calls one flush may carry. */
+  readonly maxBatch: number;
+}
+
+export const DEFAULT_SETTINGS: EngineSettings = {
+  identity: "session",
+  onCancelled: "hold",
+  maxWaiters: 1_000,
+  maxBatch: 64,
+};
+
+/** Says how an item's schema wants it to live. */
+export type PolicySource = (state: ItemState) => ItemPolicy;
+
+export const defaultPolicies: PolicySource = () => DEFAULT_POLICY;
+
+export interface EngineDeps {
+  readonly db: Kysely<Database>;
+  readonly coordination: Coordination;
+  readonly time: DatabaseTime;
+  readonly log: EngineLog;
+  readonly settings: EngineSettings;
+  readonly policyOf: PolicySource;
+  /** A number in [0, 1); for jitter and backoff. */
+  readonly random: () => number;
+}

@@ -1,0 +1,75 @@
+/**
+ * Who repeats what. A key is (principal, requestId, element): the row is written in that
+ * element's own transaction, so a crash between effect and answer replays the committed
+ * answer from any replica.
+ */
+import { createHash } from "node:crypto";
+import {
+  findAnswer,
+  type IdempotencyKey,
+  type IdempotencyRecord,
+  type StoredAnswer,
+} from "../../db/stores/idempotency-store.ts";
+import type { Handle } from "../../db/statement.ts";
+import { fault } from "../contract/errors.ts";
+import type { Caller } from "./engine.ts";
+
+/** The principal of a call: the credential with the stated name, else the name alone. */
+export function principalOf(caller: Caller, agent: string | null): string {
+  if (caller.credential === null) return agent ?? "";
+  return agent === null ? caller.credential : `${caller.credential}/${agent}`;
+}
+
+/** What does not make another call: the key itself, the proof, how long one waits. */
+const IGNORED = new Set(["requestId", "proof", "waitSeconds"]);
+
+/** SHA-256 over the operation and the canonical input: keys sorted, absent and undefined alike. */
+export function fingerprint(operation: string, input: unknown): string {
+  return createHash("sha256").update(operation).update("\0").update(canonical(input)).digest("hex");
+}
+
+function canonical(value: unknown): string {
+  if (value instanceof Date) return JSON.stringify(value.toISOString());
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value)
+      .filter(([key, entry]) => entry !== undefined && !IGNORED.has(key))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+
+export function recordOf(
+  principal: string,
+  requestId: string | undefined,
+  element: string,
+  operation: string,
+  input: unknown,
+): IdempotencyRecord | null {
+  if (requestId === undefined) return null;
+  return { principal, requestId, element, operation, fingerprint: fingerprint(operation, input) };
+}
+
+/**
+ * The answer that a used key stands for.
+ * @throws idempotency_mismatch if it was used for something else.
+ */
+export async function replayOf(handle: Handle, record: IdempotencyRecord): Promise<StoredAnswer> {
+  const stored = await findAnswer(handle, record);
+  if (stored === null || stored.answer === null) {
+    throw fault("idempotency_in_flight", "the first call with this requestId has not finished", {
+      retryAfterMs: 500,
+    });
+  }
+  if (stored.operation !== record.operation || stored.fingerprint !== record.fingerprint) {
+    throw fault(
+      "idempotency_mismatch",
+      `requestId ${record.requestId} was already used for ${
+        stored.operation === record.operation ? "this operation with another input" : stored.operation
+      }`,
+    );
+  }
+  return stored;
+}
+

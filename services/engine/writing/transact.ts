@@ -1,0 +1,92 @@
+/**
+ * The frame of every mutating use case: one transaction that locks, decides and writes,
+ * started over with a wider set when the decision reached a row that nobody had locked;
+ * then, after the commit and never before, the clock and the waiting claims are told.
+ */
+import { type Handle } from "../../../db/statement.ts";
+import { inTransaction, StartOver, type TransactionOptions } from "../../../db/transaction.ts";
+import { loadWorld, saveWorld } from "../../../db/stores/world-store.ts";
+import { NotLocked, type World } from "../../core/world.ts";
+import type { EngineDeps } from "../deps.ts";
+
+/** Rows that an earlier try turned out to need. */
+export interface Wider {
+  readonly items: readonly string[];
+  readonly subtrees: readonly string[];
+}
+
+/** Runs `work`, again with a wider set for as long as it asks for one. */
+export async function transact<T>(
+  deps: EngineDeps,
+  work: (tx: Handle, wider: Wider) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const items = new Set<string>();
+  const subtrees = new Set<string>();
+  return await inTransaction(
+    deps.db,
+    async (tx) => {
+      try {
+        return await work(tx, { items: [...items], subtrees: [...subtrees] });
+      } catch (error) {
+        if (!(error instanceof NotLocked)) throw error;
+        for (const id of error.items) items.add(id);
+        for (const id of error.subtrees) subtrees.add(id);
+        throw new StartOver(error.message);
+      }
+    },
+    options,
+  );
+}
+
+/** Locks and loads the items with their neighbours. */
+export async function lockWorld(
+  deps: EngineDeps,
+  tx: Handle,
+  items: readonly string[],
+  wider: Wider,
+  neighbours = true,
+): Promise<World> {
+  const world = await loadWorld(tx, {
+    items,
+    extra: wider,
+    neighbours,
+    policyOf: deps.policyOf,
+    onCancelled: deps.settings.onCancelled,
+  });
+  return world;
+}
+
+export { saveWorld };
+
+/** The one topic of claims that wait: something may have become claimable. */
+export const CLAIMABLE = "claimable";
+
+/**
+ * Tells the clock what ended and began, and wakes waiting claims. What is lost here is
+ * made good by the clock's own rules and by the waiters' own pace.
+ */
+export async function afterCommit(deps: EngineDeps, world: World): Promise<void> {
+  if (world.now > 0) deps.time.observe(world.now);
+  const clock = deps.coordination.claimClock;
+  const calls: Promise<void>[] = [];
+  if (world.ended.length > 0) {
+    calls.push(
+      clock.drop(
+        world.ended.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: 60_000 })),
+        world.now,
+      ),
+    );
+  }
+  const live = world.opened.filter(({ itemId, fence }) => world.find(itemId)?.fence === fence);
+  if (live.length > 0) {
+    calls.push(
+      clock.touch(
+        live.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: world.find(itemId)?.claim?.ttlMs ?? 60_000 })),
+        world.now,
+      ),
+    );
+  }
+  if (world.ended.length > 0 || world.becameClaimable().length > 0) deps.coordination.wakeUps.publish([CLAIMABLE]);
+  await Promise.all(calls);
+}
