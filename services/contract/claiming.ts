@@ -8,27 +8,33 @@ import { countPresent, crossField } from "./cross-field.ts";
 import * as fields from "./fields.ts";
 import { selector } from "./filters.ts";
 import { CLAIM_REF_LENGTH_MAX, TTL_DEFAULT_SECONDS } from "./limits.ts";
+import { shownElsewhere, unlisted } from "./listing-marks.ts";
 import { facts, itemLine, oneLine } from "./rendering.ts";
 
+const entryShape = {
+  itemId: fields.itemRef.optional(),
+  selector: selector.optional().describe("Instead of itemId."),
+  ttlSeconds: fields.ttlSeconds.default(TTL_DEFAULT_SECONDS),
+  start: fields.flag.default(false).describe("Also move queue to work."),
+  fence: fields.fence.optional().describe("Takes your own claim over from another session."),
+  claimRef: z.string().trim().min(1).max(CLAIM_REF_LENGTH_MAX).optional().describe("Echoed."),
+  // Accepted since the original accepts it; the holder is actor.id.
+  agentId: unlisted(z.string().optional()),
+};
+
+const itemOrSelector = crossField((entry, add) => {
+  if (countPresent(entry, ["itemId", "selector"]) === 1) return;
+  add([], "needs exactly one of itemId and selector; selector: {} takes the best item of the queue");
+});
+
 /** What to claim: one item by id, or the best one that a selector offers. */
-export const claimEntry = z
-  .strictObject({
-    itemId: fields.itemRef.optional(),
-    selector: selector.optional().describe("Instead of itemId."),
-    ttlSeconds: fields.ttlSeconds.default(TTL_DEFAULT_SECONDS),
-    start: fields.flag.default(false).describe("Also move queue to work."),
-    fence: fields.fence.optional().describe("Takes your own claim over from another session."),
-    claimRef: z.string().trim().min(1).max(CLAIM_REF_LENGTH_MAX).optional().describe("Echoed."),
-    // Accepted since the original accepts it; the holder is actor.id.
-    agentId: z.string().optional().describe("Ignored."),
-  })
-  .superRefine(
-    ...crossField((entry, add) => {
-      if (countPresent(entry, ["itemId", "selector"]) === 1) return;
-      add([], "needs exactly one of itemId and selector; selector: {} takes the best item of the queue");
-    }),
-  );
+export const claimEntry = z.strictObject(entryShape).superRefine(...itemOrSelector);
 export type ClaimEntry = z.output<typeof claimEntry>;
+
+/** The same, listed without the fields of the selector: for a tool beside `claim_item`. */
+export const claimEntryInBrief = z
+  .strictObject({ ...entryShape, selector: shownElsewhere(selector, "As in claim_item.").optional() })
+  .superRefine(...itemOrSelector);
 
 const claimedItem = answer({ id, ...itemHeadShape, ancestors: z.array(ancestor).optional() });
 

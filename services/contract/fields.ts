@@ -179,15 +179,19 @@ export const offset = z.int().min(0).default(0);
 export const properties = z
   .preprocess(objectFromText, z.record(z.string(), z.unknown()))
   .superRefine((value, ctx) => {
-    const size = JSON.stringify(value).length;
-    if (size > limits.PROPERTIES_SIZE_MAX_BYTES) {
-      ctx.addIssue({
-        code: "custom",
-        message: `is ${size} bytes of JSON; at most ${limits.PROPERTIES_SIZE_MAX_BYTES}`,
-        input: value,
-      });
-    }
+    const size = sizeOfJson(value);
+    if (size <= limits.PROPERTIES_SIZE_MAX_BYTES) return;
+    const message = `must be at most ${limits.PROPERTIES_SIZE_MAX_BYTES} bytes of JSON, not ${size}`;
+    ctx.addIssue({ code: "custom", message, input: value });
   });
+
+function sizeOfJson(value: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(value)).length;
+  } catch {
+    return Number.POSITIVE_INFINITY; // Nested too deeply to be written at all.
+  }
+}
 
 function objectFromText(value: unknown): unknown {
   if (typeof value !== "string") return value;

@@ -14,7 +14,7 @@ export const commonFilterShape = {
   tags: fields.tagCsv.optional().describe("Comma-separated; any matches."),
   priority: fields.priority.optional(),
   type: fields.itemType.optional(),
-  createdAfter: fields.instant.optional(),
+  createdAfter: fields.instant.optional().describe("ISO 8601."),
   createdBefore: fields.instant.optional(),
   modifiedAfter: fields.instant.optional(),
   modifiedBefore: fields.instant.optional(),

@@ -1,11 +1,12 @@
 /** `advance_item`: move items between roles, finish them, hand them back, and take the next one. */
 import { z } from "zod";
 import { answer, blocker, expectedNote, id, role } from "../answers.ts";
-import { claimEntry, claimLines, claimResult } from "../claiming.ts";
+import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
+import { shownElsewhere } from "../listing-marks.ts";
 import { bounded, facts, oneLine } from "../rendering.ts";
 import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
 
@@ -20,7 +21,7 @@ const transitionShape = {
   itemId: fields.itemRef,
   trigger,
   summary: fields.summary.optional(),
-  actor: fields.actor.optional(),
+  actor: shownElsewhere(fields.actor, "If not the actor of the call.").optional(),
   fence: fields.fence.optional(),
   workerId: fields.workerId.optional(),
   reason: z.string().max(REASON_LENGTH_MAX).optional().describe("fail: what went wrong."),
@@ -45,7 +46,7 @@ const shape = z
     workerId: fields.workerId.optional(),
     requestId: fields.requestId.optional(),
     capabilities: fields.nameCsv.optional(),
-    claimNext: claimEntry.optional().describe("Claim this if every transition applied."),
+    claimNext: claimEntryInBrief.optional().describe("Claim this if every transition applied."),
   })
   .superRefine(...crossField(rules));
 

@@ -80,7 +80,7 @@ export const getNextItem = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["worker", "orchestrator"],
+  toolsets: ["orchestrator"],
   mcp: true,
   render,
 });

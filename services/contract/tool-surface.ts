@@ -1,0 +1,27 @@
+/**
+ * The version of what models see: names, descriptions, schemas and annotations of the
+ * tools. Any change of it needs a new version here and a line that says what changed,
+ * since agents' instructions are written against it.
+ *
+ * Patch: wording. Minor: a new tool or optional field. Major: anything a client that
+ * worked before could trip over.
+ */
+export interface SurfaceChange {
+  readonly version: string;
+  /** ISO date. */
+  readonly date: string;
+  readonly changes: readonly string[];
+}
+
+/** Newest first. */
+export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
+  {
+    version: "1.0.0",
+    date: "2026-11-30",
+    changes: [
+      "First version: claim_item, advance_item, get_next_item, get_next_status, query_items, explain_item, get_blocked_items, manage_items, manage_dependencies.",
+    ],
+  },
+];
+
+export const TOOL_SURFACE_VERSION = "1.0.0";
