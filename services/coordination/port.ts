@@ -117,6 +117,6 @@ export interface Coordination {
   readonly counters: Counters;
   /** Waits shortly for the first connection, so that a start can be followed by it. Never rejects. */
   health(): Promise<CoordinationHealth>;
-  /** Ends every wait and leaves no handle open. Later calls behave as if the store were away. */
+  /** Ends every wait and leaves no handle open. Calls that come later do not reject either. */
   close(): Promise<void>;
 }
