@@ -1,0 +1,101 @@
+/**
+ * Configuration of a process: read once, at its start, from the environment. Everything that is
+ * wrong is said at once, with the name of the variable, and the process ends with 78: a fault per
+ * restart is how a deployment takes an afternoon.
+ */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { ConfigError } from "./exit.ts";
+import { behaving, coordinating, listening, observing, reaching, storing, VARIABLES } from "./settings.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Issue = z.core.$ZodIssue;
+
+/** `muster start`: one process that does everything, embedded unless told otherwise. */
+export const aloneConfig = z.object({
+  ...listening,
+  ...storing,
+  ...coordinating,
+  ...behaving,
+  logLevel: observing.logLevel,
+});
+
+/** `muster api`: one of several. */
+export const apiConfig = z.object({
+  ...listening,
+  ...storing,
+  databaseUrl: storing.databaseUrl.unwrap(),
+  ...coordinating,
+  ...behaving,
+  ...observing,
+});
+
+/** `muster scheduler`: one of several; nobody calls it. */
+export const schedulerConfig = z.object({
+  ...storing,
+  databaseUrl: storing.databaseUrl.unwrap(),
+  ...coordinating,
+  ...behaving,
+  ...observing,
+});
+
+/** `muster migrate`, `muster doctor`: work on the database and end. */
+export const databaseConfig = z.object({ ...storing, logLevel: observing.logLevel });
+
+/** `muster mcp`, `muster work` and the other clients. */
+export const clientConfig = z.object({
+  ...reaching,
+  dataDir: storing.dataDir,
+  logLevel: observing.logLevel.default("warn"),
+});
+
+export type AloneConfig = Readonly<z.output<typeof aloneConfig>>;
+export type ApiConfig = Readonly<z.output<typeof apiConfig>>;
+export type SchedulerConfig = Readonly<z.output<typeof schedulerConfig>>;
+export type DatabaseConfig = Readonly<z.output<typeof databaseConfig>>;
+export type ClientConfig = Readonly<z.output<typeof clientConfig>>;
+
+/**
+ * The frozen configuration of one process.
+ * @throws ConfigError naming every fault.
+ */
+export function readConfig<S extends z.ZodObject>(
+  schema: S,
+  environment: Environment = process.env,
+): Readonly<z.output<S>> {
+  const faults: Issue[] = [];
+  const raw: Record<string, string | undefined> = {};
+  for (const key of Object.keys(schema.shape)) raw[key] = readVariable(key, environment, faults);
+  const parsed = schema.safeParse(raw);
+  if (parsed.success && faults.length === 0) return Object.freeze(parsed.data);
+  const all = [...faults, ...(parsed.error?.issues ?? []).map(nameVariable)];
+  throw new ConfigError(`The configuration is not valid:\n${z.prettifyError({ issues: all })}`);
+}
+
+/** An empty variable counts as absent: that is what a line `NAME=` in a compose file means. */
+function readVariable(key: string, environment: Environment, faults: Issue[]): string | undefined {
+  const variable: { name: string; secret?: true } | undefined = VARIABLES[key as keyof typeof VARIABLES];
+  if (variable === undefined) throw new Error(`No variable is known for the setting ${key}.`);
+  const value = environment[variable.name] || undefined;
+  const fileName = `${variable.name}_FILE`;
+  const file = variable.secret ? environment[fileName] || undefined : undefined;
+  if (file === undefined) return value;
+  if (value !== undefined)
+    faults.push(fault(fileName, `is set together with ${variable.name}; keep one of them`));
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    faults.push(fault(fileName, `cannot be read: ${error instanceof Error ? error.message : String(error)}`));
+    return value;
+  }
+}
+
+function fault(name: string, message: string): Issue {
+  return { code: "custom", path: [name], message, input: undefined };
+}
+
+/** People set variables, not keys of our objects. */
+function nameVariable(issue: Issue): Issue {
+  const [key, ...rest] = issue.path;
+  return { ...issue, path: [VARIABLES[key as keyof typeof VARIABLES].name, ...rest] };
+}
