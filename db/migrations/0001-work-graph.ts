@@ -107,6 +107,9 @@ const STATEMENTS: readonly string[] = [
      where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
   `create index item_state_ready_age on item_state (created_at, item_id)
      where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
+  // For the ranking that lets roots take turns.
+  `create index item_state_ready_root on item_state (root_id, rank, created_at, item_id)
+     where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
   `create index item_state_free_rank on item_state (role, rank, created_at, item_id)
      where role in ('work', 'review') and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
   // Containers are offered only when asked for; apart, so that they never stand in front of leaves.

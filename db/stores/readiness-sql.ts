@@ -1,0 +1,108 @@
+/**
+ * The SQL twin of `services/core/readiness.ts`, and the filters of selectors. Every list,
+ * recommendation and claim is built from these conditions and no others, so that they
+ * cannot disagree.
+ *
+ * Conditions are text with numbered parameters; equal selectors give equal text, so
+ * that the claim path's statements stay prepared.
+ */
+import type { Role } from "../../services/core/roles.ts";
+
+export interface SelectorFilter {
+  readonly parentId?: string | undefined;
+  /** The item itself and everything below it. */
+  readonly ancestorId?: string | undefined;
+  readonly rootId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly priority?: string | undefined;
+  readonly type?: string | undefined;
+  readonly complexityMax?: number | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  readonly modifiedAfter?: Date | undefined;
+  readonly modifiedBefore?: Date | undefined;
+  readonly roleChangedAfter?: Date | undefined;
+  readonly roleChangedBefore?: Date | undefined;
+}
+
+export interface SelectorAsker {
+  readonly agent: string | null;
+  readonly capabilities: readonly string[];
+}
+
+/** Collects parameters and hands out their placeholders. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown, cast = ""): string {
+    this.values.push(value);
+    return `$${this.values.length}${cast}`;
+  }
+}
+
+/** What the partial indexes hold: true of the row whoever asks. Must match their predicates word for word. */
+export function claimableRow(role: Role, containers: boolean): string {
+  const children = containers ? "" : " and s.open_children = 0";
+  return `s.role = '${role}' and s.agent is null and s.blockers = 0 and s.ancestor_blockers = 0${children}`;
+}
+
+/** What depends on the caller and on the time. */
+export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: Parameters): string {
+  const agent = parameters.add(asker.agent, "::text");
+  const capabilities = parameters.add(asker.capabilities, "::text[]");
+  return [
+    `(s.available_at is null or s.available_at <= muster_now())`,
+    `not s.dead`,
+    `s.needs <@ ${capabilities}`,
+    `(s.assignee is null or s.assignee = ${agent})`,
+    ...(startable ? [`(s.role <> 'queue' or s.start_gate_open)`] : []),
+    `not exists (select 1 from item_state a where a.item_id = any(s.ancestors)
+       and a.agent is not null and a.agent is distinct from ${agent})`,
+  ].join(" and ");
+}
+
+/** The caller's own filters; `true` when there are none. */
+export function matchesFilter(filter: SelectorFilter, parameters: Parameters): string {
+  const conditions: string[] = [];
+  const compare = (column: string, operator: string, value: unknown, cast: string): void => {
+    if (value !== undefined) conditions.push(`s.${column} ${operator} ${parameters.add(value, cast)}`);
+  };
+  compare("parent_id", "=", filter.parentId, "::uuid");
+  compare("root_id", "=", filter.rootId, "::uuid");
+  if (filter.ancestorId !== undefined) {
+    const id = parameters.add(filter.ancestorId, "::uuid");
+    conditions.push(`(s.item_id = ${id} or ${id} = any(s.ancestors))`);
+  }
+  if (filter.tags !== undefined && filter.tags.length > 0) {
+    conditions.push(`s.tags && ${parameters.add(filter.tags, "::text[]")}`);
+  }
+  compare("priority", "=", filter.priority, "::text");
+  compare("type", "=", filter.type, "::text");
+  compare("complexity", "<=", filter.complexityMax, "::int");
+  for (const [name, column] of WINDOWS) {
+    compare(column, ">", filter[`${name}After`], "::timestamptz");
+    compare(column, "<", filter[`${name}Before`], "::timestamptz");
+  }
+  return conditions.length === 0 ? "true" : conditions.join(" and ");
+}
+
+const WINDOWS = [
+  ["created", "created_at"],
+  ["modified", "modified_at"],
+  ["roleChanged", "role_changed_at"],
+] as const;
+
+/** True if the filter can exclude rows of the ranked index, so that a walk along it may be long. */
+export function narrows(filter: SelectorFilter): boolean {
+  return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
+}
+
+/** `order by` of each ranking, ties broken so that the order is total. */
+export const RANKINGS = {
+  priority: "s.rank, s.created_at, s.item_id",
+  oldest: "s.created_at, s.item_id",
+  newest: "s.created_at desc, s.item_id desc",
+  fair: "s.rank, s.created_at, s.item_id",
+} as const;
+
+export type Ranking = keyof typeof RANKINGS;
