@@ -1,5 +1,5 @@
 import { fail } from "node:assert";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClaimClock, ClockEntry } from "../../../services/coordination/port.ts";
 import { ClockModel } from "./clock-model.ts";

@@ -8,10 +8,18 @@ import { describeWakeUps } from "./wake-ups.contract.ts";
 
 export function describeCoordination(name: string, make: MakeFixture): void {
   describe(`${name} coordination`, () => {
-    describe("claim clock", () => describeClaimClock(make));
-    describe("idempotency cache", () => describeIdempotencyCache(make));
-    describe("wake-ups", () => describeWakeUps(make));
-    describe("counters", () => describeCounters(make));
+    describe("claim clock", () => {
+      describeClaimClock(make);
+    });
+    describe("idempotency cache", () => {
+      describeIdempotencyCache(make);
+    });
+    describe("wake-ups", () => {
+      describeWakeUps(make);
+    });
+    describe("counters", () => {
+      describeCounters(make);
+    });
 
     it("is healthy as soon as it is asked", async () => {
       const fixture = await make();

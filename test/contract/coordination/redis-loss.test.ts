@@ -1,5 +1,6 @@
 /** What is left of coordination when its Redis is wiped, restarted, frozen, killed or misconfigured. */
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -353,7 +354,7 @@ describe("the keys in Redis", () => {
 });
 
 describe("closing", () => {
-  const program = new URL("./close-cleanly.ts", import.meta.url).pathname;
+  const program = join(import.meta.dirname, "close-cleanly.ts");
   const close = (...moments: string[]): Promise<unknown> =>
     promisify(execFile)(process.execPath, [program, server.url, ...moments], { timeout: LONG_MS });
 

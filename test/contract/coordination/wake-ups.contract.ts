@@ -108,16 +108,17 @@ export function describeWakeUps(make: MakeFixture): void {
   it("loses no signal between the query and the wait, over two replicas", async () => {
     const LAST = 400;
     let latest = 0;
+    const seesLast = (): boolean => latest === LAST;
 
     async function consume(from: WakeUps): Promise<boolean> {
       const ticket = from.ticket(["news"]);
       // As a claim does: ticket, query, wait.
-      while (latest < LAST) if (!(await ticket.wait(LONG_MS, never))) return false;
+      while (!seesLast()) if (!(await ticket.wait(LONG_MS, never))) return false;
       ticket.close();
       return true;
     }
     async function produce(): Promise<void> {
-      while (latest < LAST) {
+      while (!seesLast()) {
         latest += 1;
         (latest % 2 ? wakeUps : otherWakeUps).publish(["news"]);
         if (latest % 3 === 0) await nextTurn();
