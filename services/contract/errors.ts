@@ -78,6 +78,7 @@ export const ERRORS = Object.freeze({
   CONFLICT_ERROR: entry("permanent", 409, EXIT.refused, "Read the current state and decide again."),
   cycle_detected: entry("permanent", 409, EXIT.refused, "Remove one edge of the path named in the message, or leave the new one out."),
   has_children: entry("permanent", 409, EXIT.refused, "Pass recursive: true to delete its descendants too."),
+  open_children: entry("permanent", 409, EXIT.refused, "Finish or cancel its open children first; the parent then closes by itself."),
   parent_closed: entry("permanent", 409, EXIT.refused, "Reopen the parent first, or choose another parent."),
   rejected_by_policy: entry("permanent", 403, EXIT.refused, "Send an actor this server can verify."),
 

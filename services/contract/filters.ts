@@ -11,7 +11,10 @@ import { CLAIMABLE_ROLES, ORDERINGS } from "./vocabulary.ts";
 export const commonFilterShape = {
   parentId: fields.itemRef.optional(),
   ancestorId: fields.itemRef.optional(),
-  tags: fields.tagCsv.optional().describe("Comma-separated; any matches."),
+  tags: fields.tagCsv
+    .refine((tags) => tags.length > 0, "names no tag; leave it out to match items with any tags or none")
+    .optional()
+    .describe("Comma-separated; any matches."),
   priority: fields.priority.optional(),
   type: fields.itemType.optional(),
   createdAfter: fields.instant.optional().describe("ISO 8601."),
