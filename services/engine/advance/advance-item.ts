@@ -1,0 +1,135 @@
+/**
+ * `advance_item`: transitions in order, each judged by itself, then perhaps the next
+ * claim. Transitions of all callers of this process share flushes; the elements of one
+ * call do not overtake each other.
+ */
+import type { AdvanceItemInput, Transition } from "../../contract/operations/advance-item.ts";
+import type { ClaimEntry } from "../../contract/claiming.ts";
+import { ensureError, fault, isMusterError } from "../../contract/errors.ts";
+import type { AdvanceRequest } from "../../core/advance.ts";
+import type { Trigger } from "../../core/roles.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Caller } from "../engine.ts";
+import { principalOf, recordOf } from "../idempotency.ts";
+import { identify } from "../identity.ts";
+import { resolveItem } from "../resolve-items.ts";
+import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
+import { flushTransitions } from "./flush-transitions.ts";
+import { refusalElement, refusedElement } from "./refusal.ts";
+import type { TransitionCall, TransitionOutcome } from "./transition-call.ts";
+
+export type TransitionLane = Coalescer<TransitionCall, TransitionOutcome>;
+
+/** Claims the next item for a call whose transitions all applied. */
+export type ClaimNext = (
+  entry: ClaimEntry,
+  input: AdvanceItemInput,
+  caller: Caller,
+) => Promise<{ readonly result: Record<string, unknown>; readonly workerId: string }>;
+
+export function createTransitionLane(deps: EngineDeps): TransitionLane {
+  return createCoalescer<TransitionCall, TransitionOutcome>({
+    maxBatch: deps.settings.maxBatch,
+    lanes: 2,
+    exclusive: (call) => [
+      call.request.itemId,
+      ...(call.record === null ? [] : [`${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
+    ],
+    runBatch: (calls) => flushTransitions(deps, calls),
+    runOne: async (call) => {
+      const [outcome] = await flushTransitions(deps, [call]);
+      if (!outcome) throw new Error("a flush of one answered nothing");
+      return outcome;
+    },
+    onBatchError: (error, size) => deps.log.info({ err: error, size }, "transition batch retried one by one"),
+  });
+}
+
+export async function advanceItem(
+  deps: EngineDeps,
+  lane: TransitionLane,
+  claimNext: ClaimNext,
+  input: AdvanceItemInput,
+  caller: Caller,
+): Promise<Record<string, unknown>> {
+  const results: Record<string, unknown>[] = [];
+  for (const [index, transition] of input.transitions.entries()) {
+    results.push(await advanceOne(deps, lane, input, transition, index, caller));
+  }
+  const succeeded = results.filter((result) => result["applied"] === true).length;
+  const output: Record<string, unknown> = {
+    results,
+    summary: { total: results.length, succeeded, failed: results.length - succeeded },
+  };
+  if (input.claimNext === undefined || succeeded < results.length) return output;
+  const next = await claimNext(input.claimNext, input, caller);
+  return { ...output, next: next.result, workerId: next.workerId };
+}
+
+async function advanceOne(
+  deps: EngineDeps,
+  lane: TransitionLane,
+  input: AdvanceItemInput,
+  transition: Transition,
+  index: number,
+  caller: Caller,
+): Promise<Record<string, unknown>> {
+  const { itemId: ref, trigger } = transition;
+  try {
+    const resolved = await resolveItem(deps.db, ref);
+    if (!resolved.ok) return refusedElement(ref, trigger, resolved.error);
+    const call = toCall(deps, input, transition, resolved.id, index, caller);
+    const outcome = await submit(deps, lane, call);
+    if (outcome.kind === "applied" || outcome.kind === "replayed") return outcome.answer;
+    if (outcome.kind === "refused") {
+      return refusalElement(resolved.id, trigger, outcome.refusal, outcome.blockers, deps.settings.onCancelled);
+    }
+    return refusedElement(ref, trigger, fault("item_not_found", `no item has the id ${resolved.id}`));
+  } catch (error) {
+    // A key that was used for something else makes the whole call suspect; everything else is this element's.
+    if (isMusterError(error) && error.code === "idempotency_mismatch") throw error;
+    if (!isMusterError(error)) deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
+    return refusedElement(ref, trigger, ensureError(error));
+  }
+}
+
+/** Asks the claim clock about a claim in the way whose expiry has passed, and tries once more if it has lapsed. */
+async function submit(deps: EngineDeps, lane: TransitionLane, call: TransitionCall): Promise<TransitionOutcome> {
+  const outcome = await lane.submit(call);
+  if (outcome.kind !== "refused" || outcome.refusal.code !== "not_claim_holder" || !outcome.refusal.expired) {
+    return outcome;
+  }
+  const { fence, ttlMs } = outcome.refusal;
+  const now = await deps.time.now();
+  const [seen] = await deps.coordination.claimClock.look([{ key: call.request.itemId, fence, ttlMs }], now);
+  return seen?.state === "dead" ? await lane.submit({ ...call, deadFence: fence }) : outcome;
+}
+
+function toCall(
+  deps: EngineDeps,
+  input: AdvanceItemInput,
+  transition: Transition,
+  itemId: string,
+  index: number,
+  caller: Caller,
+): TransitionCall {
+  const actor = transition.actor ?? input.actor;
+  const who = identify(actor, transition.workerId ?? input.workerId, caller);
+  const request: AdvanceRequest = {
+    itemId,
+    trigger: transition.trigger as Trigger,
+    summary: transition.summary ?? null,
+    label: transition.label ?? null,
+    writer: { agent: who.agent, session: who.session, fence: transition.fence ?? null },
+    by: who.author,
+    failure: { class: transition.class ?? "item", reason: transition.reason ?? null },
+    operator: false,
+    random: deps.random(),
+  };
+  const record = recordOf(principalOf(caller, who.agent), input.requestId, `t${index}`, "advance_item", {
+    ...transition,
+    actor: actor?.id,
+    total: input.transitions.length,
+  });
+  return { request, record, deadFence: null };
+}

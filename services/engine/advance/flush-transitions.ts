@@ -1,0 +1,138 @@
+/**
+ * Many transitions in one transaction: keys, locks, decisions, writes. A refused one
+ * changes nothing and gives its key back; the others do not notice.
+ */
+import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
+import {
+  giveBackKeys,
+  keyText,
+  type SavedAnswer,
+  saveAnswers,
+  takeKeys,
+} from "../../../db/stores/idempotency-store.ts";
+import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
+import type { Handle } from "../../../db/statement.ts";
+import { type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
+import type { EndReason } from "../../core/state.ts";
+import type { World } from "../../core/world.ts";
+import type { EngineDeps } from "../deps.ts";
+import { replayOf } from "../idempotency.ts";
+import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
+
+/** A batch hardly waits for a lock: whoever is slow is retried alone. */
+const BATCH_LOCK_TIMEOUT_MS = 100;
+
+export async function flushTransitions(
+  deps: EngineDeps,
+  calls: readonly TransitionCall[],
+): Promise<TransitionOutcome[]> {
+  const { outcomes, world } = await transact(
+    deps,
+    (tx, wider) => runTransitions(deps, tx, calls, wider),
+    calls.length > 1 ? { lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS } : {},
+  );
+  await afterCommit(deps, world);
+  return outcomes;
+}
+
+interface Flushed {
+  readonly outcomes: TransitionOutcome[];
+  readonly world: World;
+}
+
+async function runTransitions(
+  deps: EngineDeps,
+  tx: Handle,
+  calls: readonly TransitionCall[],
+  wider: Wider,
+): Promise<Flushed> {
+  const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
+  const taken = await takeKeys(tx, records);
+  const isReplay = (call: TransitionCall): boolean => call.record !== null && !taken.has(keyText(call.record));
+  const fresh = calls.filter((call) => !isReplay(call));
+  const world = await lockWorld(
+    deps,
+    tx,
+    fresh.map((call) => call.request.itemId),
+    wider,
+  );
+  const ends = await findLatestEnds(
+    tx,
+    fresh.map(({ request }) => ({
+      itemId: request.itemId,
+      agent: request.writer.agent,
+      session: request.writer.session,
+    })),
+  );
+  const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
+  await saveWorld(tx, world);
+  const outcomes = await finish(tx, fresh, verdicts);
+  const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
+  const all: TransitionOutcome[] = [];
+  for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call)));
+  return { outcomes: all, world };
+}
+
+function decide(
+  deps: EngineDeps,
+  world: World,
+  call: TransitionCall,
+  latestEnd: EndReason | null,
+): AdvanceVerdict | null {
+  const item = world.find(call.request.itemId);
+  if (!item) return null;
+  return decideAdvance(world, call.request, {
+    now: world.now,
+    seenDead: call.deadFence === item.fence,
+    latestEnd,
+    identity: deps.settings.identity,
+  });
+}
+
+async function finish(
+  tx: Handle,
+  calls: readonly TransitionCall[],
+  verdicts: readonly (AdvanceVerdict | null)[],
+): Promise<TransitionOutcome[]> {
+  const applied = verdicts.filter((verdict) => verdict?.kind === "applied");
+  const titles = await findTitles(tx, applied.flatMap(mentioned));
+  const blocked = calls.filter((_, index) => isDependencyBlocked(verdicts[index]));
+  const blockers = await findBlockers(
+    tx,
+    blocked.map((call) => call.request.itemId),
+  );
+  const saved: SavedAnswer[] = [];
+  const givenBack = [];
+  const outcomes: TransitionOutcome[] = [];
+  for (const [index, call] of calls.entries()) {
+    const verdict = verdicts[index];
+    if (verdict?.kind === "applied") {
+      const answer = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
+      outcomes.push({ kind: "applied", answer });
+      if (call.record !== null) saved.push({ ...call.record, answer, targetId: call.request.itemId });
+      continue;
+    }
+    if (call.record !== null) givenBack.push(call.record);
+    const { itemId } = call.request;
+    outcomes.push(
+      verdict?.kind === "refused"
+        ? { kind: "refused", refusal: verdict.refusal, blockers: blockers.filter((row) => row.to_item === itemId) }
+        : { kind: "not_found" },
+    );
+  }
+  await saveAnswers(tx, saved);
+  await giveBackKeys(tx, givenBack);
+  return outcomes;
+}
+
+function isDependencyBlocked(verdict: AdvanceVerdict | null | undefined): boolean {
+  return verdict?.kind === "refused" && verdict.refusal.code === "dependency_blocked";
+}
+
+async function replay(tx: Handle, call: TransitionCall): Promise<TransitionOutcome> {
+  if (call.record === null) throw new Error("only a call with a key is replayed");
+  const stored = await replayOf(tx, call.record);
+  return { kind: "replayed", answer: { ...stored.answer, replayed: true } };
+}
+

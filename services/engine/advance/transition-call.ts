@@ -1,0 +1,55 @@
+/** One transition on its way through a flush, and what came of it. */
+import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
+import type { BlockerRow } from "../../../db/stores/item-store.ts";
+import type { AdvanceApplied, AdvanceRefusal, AdvanceRequest } from "../../core/advance.ts";
+
+export interface TransitionCall {
+  readonly request: AdvanceRequest;
+  readonly record: IdempotencyRecord | null;
+  /** The claim clock saw the holder of this fence die. */
+  readonly deadFence: number | null;
+}
+
+export type TransitionOutcome =
+  | { readonly kind: "applied"; readonly answer: Record<string, unknown> }
+  | { readonly kind: "replayed"; readonly answer: Record<string, unknown> }
+  | { readonly kind: "refused"; readonly refusal: AdvanceRefusal; readonly blockers: readonly BlockerRow[] }
+  | { readonly kind: "not_found" };
+
+export type Titled = (id: string) => string;
+
+/** The answer for an applied transition, as it is stored and replayed. */
+export function appliedAnswer(request: AdvanceRequest, applied: AdvanceApplied, title: Titled): Record<string, unknown> {
+  const { state } = applied;
+  const named = (id: string): { itemId: string; title: string } => ({ itemId: id, title: title(id) });
+  return {
+    itemId: state.id,
+    trigger: request.trigger,
+    applied: true,
+    previousRole: applied.previousRole,
+    newRole: state.role,
+    ...(state.statusLabel === null ? {} : { statusLabel: state.statusLabel }),
+    ...(request.summary === null ? {} : { summary: request.summary }),
+    ...(state.claim === null ? {} : { fence: state.fence }),
+    ...(applied.claimEnded ? { claimReleased: true } : {}),
+    ...(state.availableAt === null ? {} : { availableAt: new Date(state.availableAt).toISOString() }),
+    ...(state.dead ? { dead: true } : {}),
+    ...(applied.cascades.length === 0
+      ? {}
+      : {
+          cascadeEvents: applied.cascades.map(({ held, ...event }) => ({
+            ...event,
+            title: title(event.itemId),
+            ...(held === undefined ? {} : { heldByAnother: true }),
+          })),
+        }),
+    ...(applied.unblocked.length === 0 ? {} : { unblockedItems: applied.unblocked.map(named) }),
+    ...(applied.heldUp.length === 0 ? {} : { heldUpItems: applied.heldUp.map(named) }),
+    expectedNotes: [],
+  };
+}
+
+/** Items whose titles the answer shows. */
+export function mentioned(applied: AdvanceApplied): string[] {
+  return [...applied.cascades.map((event) => event.itemId), ...applied.unblocked, ...applied.heldUp];
+}
