@@ -44,7 +44,7 @@ class Loop implements PacedLoop {
   #finished: Promise<void> | undefined;
   #nudged = false;
   #wake: (() => void) | undefined;
-  /** Resolved at the end of the run that began last, and of the next one to begin. */
+  /** Belongs to the next run to begin; a run that has begun took its own along. */
   #endOfNext = Promise.withResolvers<void>();
 
   constructor(options: PacedLoopOptions) {
