@@ -9,8 +9,9 @@ import { DEPENDENCY_TYPES, ON_CANCELLED, PRIORITIES, ROLES, THRESHOLDS } from ".
  * An object that lets additional fields through at run time, while its type has
  * only the listed ones: an index signature would hide every spelling mistake.
  */
-export function answer<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strip> {
-  return z.looseObject(shape) as unknown as z.ZodObject<S, z.core.$strip>;
+export function answer<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S> {
+  const loose: unknown = z.looseObject(shape);
+  return loose as z.ZodObject<S>;
 }
 
 export const role = z.enum(ROLES);

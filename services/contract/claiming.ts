@@ -122,7 +122,11 @@ export function isGranted(result: ClaimResult): result is ClaimGranted {
 /** A claim result in a few lines. */
 export function claimLines(result: ClaimResult, workerId: string | undefined): string[] {
   if (!isGranted(result)) {
-    const numbers = facts({ itemId: result.itemId, retryAfterMs: result.retryAfterMs, nextAt: result.nextAt });
+    const numbers = facts({
+      itemId: result.itemId,
+      retryAfterMs: result.retryAfterMs,
+      nextAt: result.nextAt,
+    });
     const counts = result.excluded === undefined ? "" : facts(result.excluded);
     return [
       `NOT CLAIMED ${result.outcome} (${result.kind}): ${result.error}${numbers === "" ? "" : ` ${numbers}`}`,
@@ -131,10 +135,18 @@ export function claimLines(result: ClaimResult, workerId: string | undefined): s
     ];
   }
   const { item } = result;
-  const replay = result.replayed ? `Replayed answer; ${result.fenceCurrent === false ? "the claim has ended since" : "still held"}.` : "";
+  const replay = result.replayed
+    ? `Replayed answer; ${result.fenceCurrent === false ? "the claim has ended since" : "still held"}.`
+    : "";
   return [
     `CLAIMED ${itemLine(item)}`,
-    facts({ fence: result.fence, workerId, attempt: result.attempt, expires: result.claimExpiresAt, ttlSeconds: result.ttlSeconds }),
+    facts({
+      fence: result.fence,
+      workerId,
+      attempt: result.attempt,
+      expires: result.claimExpiresAt,
+      ttlSeconds: result.ttlSeconds,
+    }),
     item.summary ? `Summary: ${oneLine(item.summary, 500)}` : "",
     item.parentId ? `Parent: ${item.parentId}` : "",
     ...(result.warnings ?? []).map((warning) => `Warning: ${warning}`),
@@ -146,6 +158,9 @@ export function claimLines(result: ClaimResult, workerId: string | undefined): s
 function nextStep(result: ClaimGranted, workerId: string | undefined): string {
   const keep = `Renew before half the ttl with claim_item refreshes [{itemId, fence}]`;
   const who = workerId === undefined ? "" : `, workerId "${workerId}"`;
-  const move = result.item.role === "queue" ? "advance_item trigger start, work, then start again" : "work, then advance_item trigger start";
+  const move =
+    result.item.role === "queue"
+      ? "advance_item trigger start, work, then start again"
+      : "work, then advance_item trigger start";
   return `Next: ${move} (pass fence ${result.fence}${who}). ${keep}.`;
 }

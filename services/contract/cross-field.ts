@@ -29,6 +29,18 @@ export function crossField(
   return [check, { when: () => true }];
 }
 
+/**
+ * The elements of a field that is meant to be a list of objects, each with its index.
+ * Rules run on faulty input too, so anything may be there.
+ */
+export function elementsOf(value: unknown): [number, Readonly<Record<string, unknown>>][] {
+  if (!Array.isArray(value)) return [];
+  return [...value.entries()].filter((entry): entry is [number, Record<string, unknown>] => {
+    const one: unknown = entry[1];
+    return typeof one === "object" && one !== null;
+  });
+}
+
 /** How many of the named fields are present. */
 export function countPresent(value: Readonly<Record<string, unknown>>, names: readonly string[]): number {
   return names.filter((name) => value[name] !== undefined).length;

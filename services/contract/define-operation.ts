@@ -2,6 +2,8 @@
 import type { z } from "zod";
 import type { Operation } from "./operation.ts";
 
-export function defineOperation<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>): Operation<I, O> {
+export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
+  operation: Operation<I, O>,
+): Operation<I, O> {
   return Object.freeze(operation);
 }

@@ -30,13 +30,16 @@ function faultOfItemRef(text: string): string | null {
   if (text.length < limits.ID_PREFIX_LENGTH_MIN) {
     return `is too short: an id prefix has ${limits.ID_PREFIX_LENGTH_MIN} to ${limits.ID_PREFIX_LENGTH_MAX} hex digits`;
   }
-  return text.length > limits.ID_PREFIX_LENGTH_MAX ? "is too long for an id prefix; send the full UUID with its dashes" : null;
+  return text.length > limits.ID_PREFIX_LENGTH_MAX
+    ? "is too long for an id prefix; send the full UUID with its dashes"
+    : null;
 }
 
 function refused(check: (text: string) => string | null) {
   return (text: string, ctx: z.core.$RefinementCtx<string>): void => {
     const message = check(text);
-    if (message !== null) ctx.addIssue({ code: "custom", message: `"${text.slice(0, 60)}" ${message}`, input: text });
+    if (message !== null)
+      ctx.addIssue({ code: "custom", message: `"${text.slice(0, 60)}" ${message}`, input: text });
   };
 }
 
@@ -47,13 +50,17 @@ export const itemRef = z.string().toLowerCase().superRefine(refused(faultOfItemR
 export const fullId = z
   .string()
   .toLowerCase()
-  .superRefine(refused((text) => (UUID.test(text) ? null : "is not a full UUID; a prefix is not enough here")));
+  .superRefine(
+    refused((text) => (UUID.test(text) ? null : "is not a full UUID; a prefix is not enough here")),
+  );
 
 /** The idempotency key of a call. */
 export const requestId = z
   .string()
   .toLowerCase()
-  .superRefine(refused((text) => (UUID.test(text) ? null : "is not a UUID; generate a new one for every new call")))
+  .superRefine(
+    refused((text) => (UUID.test(text) ? null : "is not a UUID; generate a new one for every new call")),
+  )
   .describe("UUID, new per call; repeat it only to retry.");
 
 export const actor = z
@@ -75,7 +82,9 @@ export const workerId = z
   .min(1)
   .max(limits.WORKER_ID_LENGTH_MAX)
   .superRefine(
-    refused((text) => (WORKER_ID.test(text) ? null : "is not a workerId: letters, digits and . _ : @ / - only")),
+    refused((text) =>
+      WORKER_ID.test(text) ? null : "is not a workerId: letters, digits and . _ : @ / - only",
+    ),
   )
   .describe("As claim_item returned it.");
 
@@ -84,7 +93,10 @@ export const fence = z.int().min(1).describe("As claim_item returned it.");
 const TTL_RANGE = `must be a whole number of seconds from ${limits.TTL_MIN_SECONDS} to ${limits.TTL_MAX_SECONDS}, as a number`;
 
 /** How long a claim lasts without being renewed. Out of range is refused, never clamped. */
-export const ttlSeconds = z.int(TTL_RANGE).min(limits.TTL_MIN_SECONDS, TTL_RANGE).max(limits.TTL_MAX_SECONDS, TTL_RANGE);
+export const ttlSeconds = z
+  .int(TTL_RANGE)
+  .min(limits.TTL_MIN_SECONDS, TTL_RANGE)
+  .max(limits.TTL_MAX_SECONDS, TTL_RANGE);
 
 export const waitSeconds = z.int().min(0).max(limits.WAIT_MAX_SECONDS);
 
@@ -119,7 +131,11 @@ function csv({ max, lengthMax, fits, grammar }: CsvRules) {
     const parts = listOf(text);
     const bad = parts.find((part) => !fits.test(part) || part.length > lengthMax);
     if (bad !== undefined) {
-      ctx.addIssue({ code: "custom", message: `"${bad.slice(0, 60)}" is not allowed here: ${grammar}`, input: text });
+      ctx.addIssue({
+        code: "custom",
+        message: `"${bad.slice(0, 60)}" is not allowed here: ${grammar}`,
+        input: text,
+      });
     }
     if (parts.length > max) {
       ctx.addIssue({ code: "custom", message: `has ${parts.length} entries; at most ${max}`, input: text });

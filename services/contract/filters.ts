@@ -39,7 +39,11 @@ export const selectorShape = {
  * The windows of a filter (`createdAfter` < `createdBefore` …) must be in order: an
  * inverted one would silently match nothing.
  */
-export function windowsInOrder(filter: Readonly<Record<string, unknown>>, add: AddFault, at: readonly string[] = []): void {
+export function windowsInOrder(
+  filter: Readonly<Record<string, unknown>>,
+  add: AddFault,
+  at: readonly string[] = [],
+): void {
   for (const name of ["created", "modified", "roleChanged"]) {
     const after = filter[`${name}After`];
     const before = filter[`${name}Before`];

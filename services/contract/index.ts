@@ -32,6 +32,12 @@ export { schemasOf, toJsonSchema, type JsonSchema } from "./json-schema.ts";
 export { toolEntry, toolListing, type ToolEntry } from "./tool-listing.ts";
 export { TOOL_SURFACE_CHANGELOG, TOOL_SURFACE_VERSION, type SurfaceChange } from "./tool-surface.ts";
 export { parseInput } from "./parse.ts";
-export { isGranted, type ClaimEntry, type ClaimGranted, type ClaimRefused, type ClaimResult } from "./claiming.ts";
+export {
+  isGranted,
+  type ClaimEntry,
+  type ClaimGranted,
+  type ClaimRefused,
+  type ClaimResult,
+} from "./claiming.ts";
 export { isFullId, type Actor } from "./fields.ts";
 export type { Selector } from "./filters.ts";

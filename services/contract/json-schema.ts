@@ -41,7 +41,8 @@ function isSchema(value: unknown): value is Loose {
 function flatten(schema: Loose, side: Side): Loose {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? schema.allOf) as Loose[] | undefined;
   if (alternatives !== undefined) return flattenAlternatives(schema, alternatives, side);
-  if (side === "input" && schema[SHOWN_ELSEWHERE] === true) return { type: "object", description: schema.description };
+  if (side === "input" && schema[SHOWN_ELSEWHERE] === true)
+    return { type: "object", description: schema.description };
   const nullable = Array.isArray(schema.type) && schema.type.includes("null");
   if (nullable) return withoutNull(schema, side);
   const flat: Loose = {};
@@ -70,9 +71,9 @@ function flatten(schema: Loose, side: Side): Loose {
 
 /** `{type: ["string", "null"], …}`, as zod writes a nullable scalar. */
 function withoutNull(schema: Loose, side: Side): Loose {
-  const types = (schema.type as string[]).filter((type) => type !== "null");
+  const type = (schema.type as string[]).find((one) => one !== "null");
   const known = Array.isArray(schema.enum) ? { enum: schema.enum.filter((one) => one !== null) } : {};
-  return nullableAs(side, flatten({ ...schema, type: types[0], ...known }, side));
+  return nullableAs(side, flatten({ ...schema, type, ...known }, side));
 }
 
 function flattenAlternatives(schema: Loose, alternatives: readonly Loose[], side: Side): Loose {
@@ -132,8 +133,13 @@ function deepFreeze<T>(value: T): T {
 
 /** The flat JSON Schema (2020-12) of a zod schema, frozen. */
 export function toJsonSchema(schema: z.ZodType, side: Side): JsonSchema {
-  const raw = z.toJSONSchema(schema, { io: side === "output" ? "output" : "input", reused: "inline", cycles: "throw", unrepresentable: "any" });
-  const flat = flatten(raw as Loose, side);
+  const raw = z.toJSONSchema(schema, {
+    io: side === "output" ? "output" : "input",
+    reused: "inline",
+    cycles: "throw",
+    unrepresentable: "any",
+  });
+  const flat = flatten(raw, side);
   return deepFreeze({ type: "object", ...flat }) as JsonSchema;
 }
 

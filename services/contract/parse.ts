@@ -23,7 +23,10 @@ interface Fault {
  * Parses the input of an operation.
  * @throws MusterError VALIDATION_ERROR, or the code of the rule that was broken.
  */
-export function parseInput<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, raw: unknown): z.output<I> {
+export function parseInput<I extends z.ZodType, O extends z.ZodType>(
+  operation: Operation<I, O>,
+  raw: unknown,
+): z.output<I> {
   const first = operation.input.safeParse(raw, { error: describe });
   if (first.success) return first.data;
   const any = operation as unknown as Operation;
@@ -58,7 +61,10 @@ function faultsOf(operation: Operation, issue: z.core.$ZodIssue): Fault[] {
   const path = pathText(issue.path);
   if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
   const { parsed } = schemasOf(operation);
-  return issue.keys.map((key) => ({ path, message: unknownKeyFault(operation.name, parsed, issue.path, key) }));
+  return issue.keys.map((key) => ({
+    path,
+    message: unknownKeyFault(operation.name, parsed, issue.path, key),
+  }));
 }
 
 /** `["claims", 0, "ttlSeconds"]` as `claims[0].ttlSeconds`. */
@@ -115,6 +121,7 @@ function sizeText(origin: string, bound: string, limit: number): string {
 
 function actualSize(value: unknown): string {
   if (typeof value === "number") return `, not ${value}`;
-  if (typeof value === "string" || Array.isArray(value)) return value.length === 0 ? ", not empty" : `, not ${value.length}`;
+  if (typeof value === "string" || Array.isArray(value))
+    return value.length === 0 ? ", not empty" : `, not ${value.length}`;
   return "";
 }

@@ -39,9 +39,13 @@ export type RequestOf<N extends OperationName> = z.input<(typeof byName)[N]["inp
 export type OutputOf<N extends OperationName> = z.output<(typeof byName)[N]["output"]>;
 
 // Each `render` takes its own output type, which the engine's answer has by construction.
-export const OPERATIONS: readonly Operation[] = Object.freeze(Object.values(byName) as unknown as Operation[]);
+export const OPERATIONS: readonly Operation[] = Object.freeze(
+  Object.values(byName) as unknown as Operation[],
+);
 
-export const operationByName: ReadonlyMap<string, Operation> = new Map(OPERATIONS.map((one) => [one.name, one]));
+export const operationByName: ReadonlyMap<string, Operation> = new Map(
+  OPERATIONS.map((one) => [one.name, one]),
+);
 
 /** What MCP lists for a toolset, in registry order. */
 export function operationsOf(toolset: Toolset): readonly Operation[] {

@@ -63,7 +63,8 @@ function closest(key: string, places: readonly Place[]): Place | undefined {
   let best: { place: Place; edits: number } | undefined;
   for (const place of places) {
     const edits = distance(word, plain(place.name));
-    if (edits <= Math.max(1, Math.floor(word.length / 3)) && edits < (best?.edits ?? 3)) best = { place, edits };
+    if (edits <= Math.max(1, Math.floor(word.length / 3)) && edits < (best?.edits ?? 3))
+      best = { place, edits };
   }
   return best?.place;
 }
@@ -73,7 +74,12 @@ function placeName(place: Place): string {
 }
 
 /** One sentence on an unknown key: its best place, its likely spelling, or what is accepted there. */
-export function unknownKeyFault(operation: string, schema: JsonSchema, path: readonly PropertyKey[], key: string): string {
+export function unknownKeyFault(
+  operation: string,
+  schema: JsonSchema,
+  path: readonly PropertyKey[],
+  key: string,
+): string {
   const shown = `unknown key "${key.slice(0, 60)}"`;
   const instead = INSTEAD.get(`${operation}.${key}`);
   if (instead !== undefined) return `${shown}: ${instead}`;
@@ -83,7 +89,8 @@ export function unknownKeyFault(operation: string, schema: JsonSchema, path: rea
   const same = here.find((place) => sameWord(key, place.name));
   if (same !== undefined) return `${shown}: did you mean "${same.name}"?`;
   const elsewhere = places.filter((place) => place.name === key);
-  if (elsewhere.length > 0) return `${shown}: it belongs into ${elsewhere.slice(0, 3).map(placeName).join(" or ")}`;
+  if (elsewhere.length > 0)
+    return `${shown}: it belongs into ${elsewhere.slice(0, 3).map(placeName).join(" or ")}`;
   const near = closest(key, here);
   if (near !== undefined) return `${shown}: did you mean "${near.name}"?`;
   const far = closest(key, places);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { answer, blocker, expectedNote, id, role } from "../answers.ts";
 import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
-import { crossField, type AddFault } from "../cross-field.ts";
+import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
@@ -53,25 +53,33 @@ const shape = z
 type Call = Readonly<Record<string, unknown>>;
 
 function rules(call: Call, add: AddFault): void {
-  const batch = Array.isArray(call.transitions) ? (call.transitions as Call[]) : undefined;
-  if (batch === undefined && call.transitions === undefined && (call.itemId === undefined || call.trigger === undefined)) {
+  const batched = call.transitions !== undefined;
+  if (!batched && countPresent(call, ["itemId", "trigger"]) < 2) {
     add([], "needs transitions: [{itemId, trigger}], or itemId and trigger");
   }
-  for (const name of ["fence", "reason", "class", "label"]) {
-    if (batch !== undefined && call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
+  const outside = batched ? ["fence", "reason", "class", "label"] : [];
+  for (const name of outside) {
+    if (call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
   }
-  const single: Call[] = call.itemId === undefined ? [] : [call];
-  const moves = batch ?? single;
-  for (const [index, move] of moves.entries()) failOnly(move, batch === undefined ? [] : ["transitions", index], add);
+  if (!batched) failOnly(call, [], add);
+  const batch = elementsOf(call.transitions);
+  for (const [index, move] of batch) failOnly(move, ["transitions", index], add);
+  const moves = batched ? batch.map(([, move]) => move) : [call];
   if (call.requestId !== undefined) oneActor(call, moves, add);
   if (call.claimNext === undefined) return;
-  if (call.requestId === undefined) add(["requestId"], "is needed with claimNext, so that a retry claims nothing twice");
-  if (call.actor === undefined && moves[0]?.actor === undefined) add(["actor"], "is needed with claimNext: who claims?");
+  if (call.requestId === undefined) {
+    add(["requestId"], "is needed with claimNext, so that a retry claims nothing twice");
+  }
+  if (call.actor === undefined && moves[0]?.actor === undefined) {
+    add(["actor"], "is needed with claimNext: who claims?");
+  }
 }
 
 function failOnly(move: Call, at: readonly (string | number)[], add: AddFault): void {
   const failing = typeof move.trigger === "string" && move.trigger.toLowerCase() === "fail";
-  if (move.class !== undefined && !failing) add([...at, "class"], 'belongs to trigger "fail" only; leave it out');
+  if (move.class !== undefined && !failing) {
+    add([...at, "class"], 'belongs to trigger "fail" only; leave it out');
+  }
   if (failing && (typeof move.reason !== "string" || move.reason.trim() === "")) {
     add([...at, "reason"], 'is needed with trigger "fail": say what went wrong, for whoever tries next');
   }
@@ -79,16 +87,23 @@ function failOnly(move: Call, at: readonly (string | number)[], add: AddFault): 
 
 /** One key names one principal's call: with different actors nobody could say whose replay it is. */
 function oneActor(call: Call, moves: readonly Call[], add: AddFault): void {
-  const names = new Set(moves.map((move) => ((move.actor ?? call.actor) as { id?: unknown } | undefined)?.id));
-  if (names.size > 1) add(["transitions"], "with a requestId, either no transition has an actor or all have the same actor.id");
+  const names = new Set(moves.map((move) => nameOf(move.actor ?? call.actor)));
+  if (names.size < 2) return;
+  add(["transitions"], "with a requestId, either no transition has an actor or all have the same actor.id");
 }
 
-const input = shape.transform(({ transitions, itemId, trigger: single, summary, fence, reason, label, ...call }) => {
-  const { class: failureClass, ...rest } = call;
-  if (transitions !== undefined) return { ...rest, transitions };
-  const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label };
-  return { ...rest, transitions: [only as Transition] };
-});
+function nameOf(actor: unknown): unknown {
+  return typeof actor === "object" && actor !== null && "id" in actor ? actor.id : undefined;
+}
+
+const input = shape.transform(
+  ({ transitions, itemId, trigger: single, summary, fence, reason, label, ...call }) => {
+    const { class: failureClass, ...rest } = call;
+    if (transitions !== undefined) return { ...rest, transitions };
+    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label };
+    return { ...rest, transitions: [only as Transition] };
+  },
+);
 /** A parsed call; a single transition has become a batch of one. `actor` and `workerId` hold where an element has none. */
 export type AdvanceItemInput = z.output<typeof input>;
 export type AdvanceItemRequest = z.input<typeof input>;
@@ -156,8 +171,12 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
   if (!result.applied) {
     return [
       `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}`,
-      ...(result.blockers ?? []).map((edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`),
-      result.hint === undefined ? "" : `Next: ${result.hint} ${facts({ retryAfterMs: result.retryAfterMs })}`.trim(),
+      ...(result.blockers ?? []).map(
+        (edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`,
+      ),
+      result.hint === undefined
+        ? ""
+        : `Next: ${result.hint} ${facts({ retryAfterMs: result.retryAfterMs })}`.trim(),
     ];
   }
   const state = facts({
@@ -168,12 +187,15 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
     availableAt: result.availableAt,
     replayed: result.replayed,
   });
-  const missing = result.expectedNotes.filter((note) => note.required && !note.exists).map((note) => note.key);
+  const missing = result.expectedNotes
+    .filter((note) => note.required && !note.exists)
+    .map((note) => note.key);
   return [
     `${result.itemId} ${result.trigger}: ${result.previousRole} -> ${result.newRole} ${state}`.trim(),
     missing.length === 0 ? "" : `  notes to write now: ${missing.join(", ")}`,
     ...(result.cascadeEvents ?? []).map(
-      (event) => `  ${event.applied ? "parent" : "parent NOT moved"} ${event.itemId}: ${event.previousRole} -> ${event.targetRole}`,
+      (event) =>
+        `  ${event.applied ? "parent" : "parent NOT moved"} ${event.itemId}: ${event.previousRole} -> ${event.targetRole}`,
     ),
     ...(result.unblockedItems ?? []).map((item) => `  unblocked ${item.itemId} ${oneLine(item.title, 80)}`),
     ...(result.heldUpItems ?? []).map((item) => `  now held up ${item.itemId} ${oneLine(item.title, 80)}`),

@@ -35,12 +35,20 @@ const input = z
   })
   .superRefine(
     ...crossField((call, add) => {
-      const size = (name: string): number => (Array.isArray(call[name]) ? (call[name] as unknown[]).length : 0);
+      const size = (name: string): number =>
+        Array.isArray(call[name]) ? (call[name] as unknown[]).length : 0;
       if (size("claims") > CLAIMS_PER_CALL_MAX) {
-        add(["claims"], `has ${size("claims")} entries; one call claims one item`, "multi_claim_not_supported");
+        add(
+          ["claims"],
+          `has ${size("claims")} entries; one call claims one item`,
+          "multi_claim_not_supported",
+        );
       }
       if (size("claims") + size("releases") + size("refreshes") === 0) {
-        add([], "needs an entry in claims, releases or refreshes; claims: [{selector: {}}] takes the best item of the queue");
+        add(
+          [],
+          "needs an entry in claims, releases or refreshes; claims: [{selector: {}}] takes the best item of the queue",
+        );
       }
     }),
   );

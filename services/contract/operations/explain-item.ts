@@ -24,11 +24,18 @@ const reason = answer({
 });
 export type ExplainReason = z.output<typeof reason>;
 
-const output = answer({ itemId: id, title: z.string().optional(), offered: z.boolean(), role, reasons: z.array(reason) });
+const output = answer({
+  itemId: id,
+  title: z.string().optional(),
+  offered: z.boolean(),
+  role,
+  reasons: z.array(reason),
+});
 export type ExplainItemOutput = z.output<typeof output>;
 
 function render(result: ExplainItemOutput): string {
-  if (result.offered) return `${result.itemId} is offered in role ${result.role}. Next: claim it with claim_item.`;
+  if (result.offered)
+    return `${result.itemId} is offered in role ${result.role}. Next: claim it with claim_item.`;
   return bounded([
     `${result.itemId} (${result.role}) is NOT offered:`,
     ...result.reasons.map((one) => {

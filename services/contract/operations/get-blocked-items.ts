@@ -57,10 +57,15 @@ function render(result: GetBlockedItemsOutput): string {
     `${result.blockedItems.length} of ${result.total} blocked items${result.hasMore ? " (more with offset)" : ""}`,
     ...result.blockedItems.flatMap((item) => {
       const open = item.blockedBy.filter((edge) => !edge.satisfied);
-      const why = item.blockType === "explicit" ? `put on hold; trigger resume frees it` : `waits for ${item.blockerCount}`;
+      const why =
+        item.blockType === "explicit"
+          ? `put on hold; trigger resume frees it`
+          : `waits for ${item.blockerCount}`;
       return [
         `${itemLine({ ...item, id: item.itemId })}: ${why}`,
-        ...open.map((edge) => `  ${edge.itemId} is ${edge.role}, needs ${edge.effectiveUnblockRole ?? "terminal"}`),
+        ...open.map(
+          (edge) => `  ${edge.itemId} is ${edge.role}, needs ${edge.effectiveUnblockRole ?? "terminal"}`,
+        ),
       ];
     }),
   ]);

@@ -36,7 +36,9 @@ function render(result: GetNextStatusOutput): string {
   return bounded([
     `${result.itemId} ${result.recommendation}: ${result.currentRole}${move} ${facts({ trigger: result.trigger, position: result.progressionPosition })}`.trim(),
     result.reason === undefined ? "" : `Reason: ${result.reason}`,
-    ...(result.blockers ?? []).map((edge) => `waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`),
+    ...(result.blockers ?? []).map(
+      (edge) => `waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`,
+    ),
     ...(result.missingNotes ?? []).map((note) => `missing note ${note.key} (${note.role})`),
     result.suggestion === undefined ? "" : `Next: ${result.suggestion}`,
     result.triggers === undefined ? "" : `Triggers it takes: ${result.triggers.join(", ")}`,
@@ -45,7 +47,8 @@ function render(result: GetNextStatusOutput): string {
 
 export const getNextStatus = defineOperation({
   name: "get_next_status",
-  description: "Tell what trigger start would do to an item now, and what stands in the way. Changes nothing.",
+  description:
+    "Tell what trigger start would do to an item now, and what stands in the way. Changes nothing.",
   input,
   output,
   annotations: {

@@ -1,12 +1,19 @@
 /** `manage_dependencies`: draw and remove edges between items. */
 import { z } from "zod";
 import { answer, dependency, elementFailure, id } from "../answers.ts";
-import { countPresent, crossField, type AddFault } from "../cross-field.ts";
+import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { BATCH_SIZE_MAX } from "../limits.ts";
 import { bounded, facts, failureLine, oneLine } from "../rendering.ts";
-import { DEPENDENCY_TYPES, ON_CANCELLED, THRESHOLDS, type DependencyType, type OnCancelled, type Threshold } from "../vocabulary.ts";
+import {
+  DEPENDENCY_TYPES,
+  ON_CANCELLED,
+  THRESHOLDS,
+  type DependencyType,
+  type OnCancelled,
+  type Threshold,
+} from "../vocabulary.ts";
 
 const edgeShape = {
   type: z.enum(DEPENDENCY_TYPES).optional(),
@@ -39,11 +46,11 @@ const shape = z
 
 type Call = Readonly<Record<string, unknown>>;
 
-const PATTERN_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  linear: ["itemIds"],
-  "fan-out": ["fromItemId", "toItemIds"],
-  "fan-in": ["fromItemIds", "toItemId"],
-};
+const PATTERN_FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["linear", ["itemIds"]],
+  ["fan-out", ["fromItemId", "toItemIds"]],
+  ["fan-in", ["fromItemIds", "toItemId"]],
+]);
 const PLACES = ["itemIds", "fromItemId", "toItemIds", "fromItemIds", "toItemId"] as const;
 
 function rules(call: Call, add: AddFault): void {
@@ -56,21 +63,27 @@ function createRules(call: Call, add: AddFault): void {
     if (call[name] !== undefined && call[name] !== false) add([name], "belongs to delete");
   }
   if (countPresent(call, ["dependencies", "pattern"]) !== 1) {
-    add([], "create needs exactly one of dependencies: [{fromItemId, toItemId}] and pattern (linear, fan-out, fan-in)");
+    add(
+      [],
+      "create needs exactly one of dependencies: [{fromItemId, toItemId}] and pattern (linear, fan-out, fan-in)",
+    );
   }
-  const wanted = typeof call.pattern === "string" ? (PATTERN_FIELDS[call.pattern] ?? []) : [];
+  const pattern = typeof call.pattern === "string" ? call.pattern : undefined;
+  const wanted = pattern === undefined ? [] : (PATTERN_FIELDS.get(pattern) ?? []);
   for (const name of PLACES) {
-    if (wanted.includes(name) && call[name] === undefined) add([name], `is needed for pattern ${String(call.pattern)}`);
+    if (wanted.includes(name) && call[name] === undefined) add([name], `is needed for pattern ${pattern}`);
     if (wanted.includes(name) || call[name] === undefined) continue;
-    const place = call.pattern === undefined ? "belongs into the elements of dependencies, or to a pattern" : `does not go with pattern ${String(call.pattern)}`;
+    const place =
+      pattern === undefined
+        ? "belongs into the elements of dependencies, or to a pattern"
+        : `does not go with pattern ${pattern}`;
     add([name], place);
   }
   if (call.pattern === "linear" && Array.isArray(call.itemIds) && call.itemIds.length < 2) {
     add(["itemIds"], "needs at least two items to draw a line");
   }
   thresholdOfRelation(call, [], add);
-  if (!Array.isArray(call.dependencies)) return;
-  for (const [index, one] of (call.dependencies as Call[]).entries()) {
+  for (const [index, one] of elementsOf(call.dependencies)) {
     thresholdOfRelation({ type: call.type, unblockAt: call.unblockAt, ...one }, ["dependencies", index], add);
   }
 }
@@ -78,18 +91,32 @@ function createRules(call: Call, add: AddFault): void {
 function thresholdOfRelation(one: Call, at: readonly (string | number)[], add: AddFault): void {
   if (one.type !== "RELATES_TO") return;
   for (const name of ["unblockAt", "onCancelled"]) {
-    if (one[name] !== undefined) add([...at, name], "does not go with RELATES_TO, which blocks nothing; leave it out");
+    if (one[name] !== undefined)
+      add([...at, name], "does not go with RELATES_TO, which blocks nothing; leave it out");
   }
 }
 
 function deleteRules(call: Call, add: AddFault): void {
-  for (const name of ["dependencies", "pattern", "itemIds", "toItemIds", "fromItemIds", "unblockAt", "onCancelled"]) {
+  for (const name of [
+    "dependencies",
+    "pattern",
+    "itemIds",
+    "toItemIds",
+    "fromItemIds",
+    "unblockAt",
+    "onCancelled",
+  ]) {
     if (call[name] !== undefined) add([name], "belongs to create");
   }
   const sides = countPresent(call, ["fromItemId", "toItemId"]);
   const byId = call.dependencyId !== undefined;
-  const ok = byId ? sides === 0 && call.deleteAll !== true : call.deleteAll === true ? sides === 1 : sides === 2;
-  if (!ok) add([], "delete needs one of: dependencyId; fromItemId and toItemId; deleteAll with one of the two");
+  const ok = byId
+    ? sides === 0 && call.deleteAll !== true
+    : call.deleteAll === true
+      ? sides === 1
+      : sides === 2;
+  if (!ok)
+    add([], "delete needs one of: dependencyId; fromItemId and toItemId; deleteAll with one of the two");
 }
 
 /** An edge to create, its defaults filled in except `onCancelled`, which the root's configuration decides. */
@@ -103,9 +130,14 @@ export interface NewDependency {
 
 type Shape = z.output<typeof shape>;
 type Common = Pick<Shape, "actor" | "workerId" | "requestId">;
-export type CreateDependencies = Common & { readonly operation: "create"; readonly dependencies: NewDependency[] };
+export type CreateDependencies = Common & {
+  readonly operation: "create";
+  readonly dependencies: NewDependency[];
+};
 export type DeleteDependencies = Common &
-  Pick<Shape, "dependencyId" | "fromItemId" | "toItemId" | "type" | "deleteAll"> & { readonly operation: "delete" };
+  Pick<Shape, "dependencyId" | "fromItemId" | "toItemId" | "type" | "deleteAll"> & {
+    readonly operation: "delete";
+  };
 /** A parsed call; a pattern has become the edges it stands for. */
 export type ManageDependenciesInput = CreateDependencies | DeleteDependencies;
 export type ManageDependenciesRequest = z.input<typeof shape>;
@@ -161,14 +193,20 @@ export type ManageDependenciesOutput = z.output<typeof output>;
 function render(result: ManageDependenciesOutput): string {
   if ("created" in result) {
     return bounded([
-      result.failed === 0 ? `created ${result.created} dependencies` : `NOTHING created: ${result.failed} of the batch failed`,
+      result.failed === 0
+        ? `created ${result.created} dependencies`
+        : `NOTHING created: ${result.failed} of the batch failed`,
       ...(result.failures ?? []).map(failureLine),
-      ...result.dependencies.map((one) => `${one.id} ${one.fromItemId} ${one.type} ${one.toItemId} ${facts({ unblockAt: one.unblockAt })}`.trim()),
+      ...result.dependencies.map((one) =>
+        `${one.id} ${one.fromItemId} ${one.type} ${one.toItemId} ${facts({ unblockAt: one.unblockAt })}`.trim(),
+      ),
     ]);
   }
   return bounded([
     `deleted ${result.deleted} dependencies`,
-    ...(result.freedItems ?? []).map((item) => `no longer blocked by it: ${item.itemId} ${oneLine(item.title, 80)}`),
+    ...(result.freedItems ?? []).map(
+      (item) => `no longer blocked by it: ${item.itemId} ${oneLine(item.title, 80)}`,
+    ),
   ]);
 }
 

@@ -1,7 +1,7 @@
 /** `manage_items`: create, update, delete and restore items. */
 import { z } from "zod";
 import { answer, at, csvText, elementFailure, expectedNote, id, priority, role } from "../answers.ts";
-import { crossField, type AddFault } from "../cross-field.ts";
+import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { BATCH_SIZE_MAX } from "../limits.ts";
@@ -37,9 +37,24 @@ const OPERATIONS = ["create", "update", "delete", "restore"] as const;
 const shape = z
   .strictObject({
     operation: z.enum(OPERATIONS),
-    items: z.array(element).min(1).max(BATCH_SIZE_MAX).optional().describe("create, update; null clears a field."),
-    itemIds: z.array(fields.fullId).min(1).max(BATCH_SIZE_MAX).optional().describe("delete, restore: full ids."),
-    trashIds: z.array(fields.fullId).min(1).max(BATCH_SIZE_MAX).optional().describe("restore: as delete answered."),
+    items: z
+      .array(element)
+      .min(1)
+      .max(BATCH_SIZE_MAX)
+      .optional()
+      .describe("create, update; null clears a field."),
+    itemIds: z
+      .array(fields.fullId)
+      .min(1)
+      .max(BATCH_SIZE_MAX)
+      .optional()
+      .describe("delete, restore: full ids."),
+    trashIds: z
+      .array(fields.fullId)
+      .min(1)
+      .max(BATCH_SIZE_MAX)
+      .optional()
+      .describe("restore: as delete answered."),
     parentId: fields.itemRef.optional().describe("create: parent of all."),
     traits: fields.nameCsv.optional().describe("For all without their own."),
     recursive: fields.flag.default(false).describe("delete: with descendants."),
@@ -67,31 +82,38 @@ function rules(call: Call, add: AddFault): void {
     add([name], `does not go with ${operation}; it belongs to ${operations.join(" and ")}`);
   }
   if (call.recursive === true && operation !== "delete") add(["recursive"], "belongs to delete only");
-  if (operation === "delete" && call.itemIds === undefined) add(["itemIds"], "is needed: the full ids of what to delete");
+  if (operation === "delete" && call.itemIds === undefined)
+    add(["itemIds"], "is needed: the full ids of what to delete");
   if (operation === "restore" && call.itemIds === undefined && call.trashIds === undefined) {
     add(["trashIds"], "is needed: the trashIds that delete answered, or the itemIds it removed");
   }
   if (operation !== "create" && operation !== "update") return;
   if (call.items === undefined) add(["items"], `is needed: what to ${operation}`);
-  if (!Array.isArray(call.items)) return;
-  for (const [index, one] of (call.items as unknown[]).entries()) {
-    if (typeof one === "object" && one !== null) elementRules(operation, one as Call, ["items", index], add);
-  }
+  for (const [index, one] of elementsOf(call.items)) elementRules(operation, one, ["items", index], add);
 }
 
-function elementRules(operation: "create" | "update", one: Call, path: readonly (string | number)[], add: AddFault): void {
+function elementRules(
+  operation: "create" | "update",
+  one: Call,
+  path: readonly (string | number)[],
+  add: AddFault,
+): void {
   if (operation === "update") {
     if (one.itemId === undefined) add([...path, "itemId"], "is needed: which item to update");
     return;
   }
   if (one.title === undefined) add([...path, "title"], "is needed to create an item");
   for (const name of ["itemId", "expectedVersion", "fence"]) {
-    if (one[name] !== undefined) add([...path, name], "belongs to update; a new item gets its id from the server");
+    if (one[name] !== undefined)
+      add([...path, name], "belongs to update; a new item gets its id from the server");
   }
 }
 
 /** An item to create, with its defaults filled in. */
-export interface NewItem extends Omit<Element, "itemId" | "expectedVersion" | "fence" | "title" | "summary" | "priority"> {
+export interface NewItem extends Omit<
+  Element,
+  "itemId" | "expectedVersion" | "fence" | "title" | "summary" | "priority"
+> {
   readonly title: string;
   readonly summary: string;
   readonly priority: NonNullable<Element["priority"]>;
@@ -106,8 +128,16 @@ export interface ItemChange extends Element {
 type Common = Pick<z.output<typeof shape>, "actor" | "workerId" | "requestId">;
 export type CreateItems = Common & { readonly operation: "create"; readonly items: NewItem[] };
 export type UpdateItems = Common & { readonly operation: "update"; readonly items: ItemChange[] };
-export type DeleteItems = Common & { readonly operation: "delete"; readonly itemIds: string[]; readonly recursive: boolean };
-export type RestoreItems = Common & { readonly operation: "restore"; readonly itemIds: string[]; readonly trashIds: string[] };
+export type DeleteItems = Common & {
+  readonly operation: "delete";
+  readonly itemIds: string[];
+  readonly recursive: boolean;
+};
+export type RestoreItems = Common & {
+  readonly operation: "restore";
+  readonly itemIds: string[];
+  readonly trashIds: string[];
+};
 /** A parsed call. Shared defaults (`parentId`, `traits`) are already in the elements. */
 export type ManageItemsInput = CreateItems | UpdateItems | DeleteItems | RestoreItems;
 
@@ -115,16 +145,15 @@ const input = shape.transform((call): ManageItemsInput => {
   const { operation, actor, workerId, requestId } = call;
   const common: Common = { actor, workerId, requestId };
   const items = call.items ?? [];
-  switch (operation) {
-    case "create":
-      return { ...common, operation, items: items.map((one) => newItem(one, call.parentId, call.traits)) };
-    case "update":
-      return { ...common, operation, items: items.map((one) => itemChange(one, call.traits)) };
-    case "delete":
-      return { ...common, operation, itemIds: call.itemIds ?? [], recursive: call.recursive };
-    case "restore":
-      return { ...common, operation, itemIds: call.itemIds ?? [], trashIds: call.trashIds ?? [] };
+  if (operation === "create") {
+    return { ...common, operation, items: items.map((one) => newItem(one, call.parentId, call.traits)) };
   }
+  if (operation === "update") {
+    return { ...common, operation, items: items.map((one) => itemChange(one, call.traits)) };
+  }
+  const itemIds = call.itemIds ?? [];
+  if (operation === "delete") return { ...common, operation, itemIds, recursive: call.recursive };
+  return { ...common, operation, itemIds, trashIds: call.trashIds ?? [] };
 });
 export type ManageItemsRequest = z.input<typeof shape>;
 
@@ -171,7 +200,9 @@ const created = answer({
   failures,
 });
 const updated = answer({
-  items: z.array(answer({ id, modifiedAt: at, version: z.int(), requiresVerification: z.boolean(), replayed })),
+  items: z.array(
+    answer({ id, modifiedAt: at, version: z.int(), requiresVerification: z.boolean(), replayed }),
+  ),
   updated: z.int(),
   failed: z.int(),
   failures,
@@ -205,7 +236,9 @@ export type ManageItemsOutput = z.output<typeof output>;
 function render(result: ManageItemsOutput): string {
   const failed = (result.failures ?? []).map(failureLine);
   if ("created" in result) {
-    const lines = result.items.map((item) => `${item.id} [${item.role}/${item.priority}] ${oneLine(item.title, 120)}`);
+    const lines = result.items.map(
+      (item) => `${item.id} [${item.role}/${item.priority}] ${oneLine(item.title, 120)}`,
+    );
     return bounded([`created ${result.created}, failed ${result.failed}`, ...failed, ...lines]);
   }
   if ("updated" in result) {
@@ -216,8 +249,12 @@ function render(result: ManageItemsOutput): string {
     return bounded([
       `deleted ${result.deleted}, failed ${result.failed}`,
       ...failed,
-      ...(result.trash ?? []).map((entry) => `${entry.itemId} is in the trash; undo with restore trashIds ["${entry.trashId}"]`),
-      ...(result.freedItems ?? []).map((item) => `no longer blocked by it: ${item.itemId} ${oneLine(item.title, 80)}`),
+      ...(result.trash ?? []).map(
+        (entry) => `${entry.itemId} is in the trash; undo with restore trashIds ["${entry.trashId}"]`,
+      ),
+      ...(result.freedItems ?? []).map(
+        (item) => `no longer blocked by it: ${item.itemId} ${oneLine(item.title, 80)}`,
+      ),
     ]);
   }
   return bounded([`restored ${result.restored}, failed ${result.failed}`, ...failed, ...result.ids]);

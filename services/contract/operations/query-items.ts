@@ -37,7 +37,10 @@ function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
 }
 
 type Shape = z.output<typeof shape>;
-export type GetItem = Pick<Shape, "includeAncestors" | "includeTimestamps"> & { readonly operation: "get"; readonly itemId: string };
+export type GetItem = Pick<Shape, "includeAncestors" | "includeTimestamps"> & {
+  readonly operation: "get";
+  readonly itemId: string;
+};
 export type SearchItems = Omit<Shape, "operation" | "itemId"> & { readonly operation: "search" };
 /** A parsed call. */
 export type QueryItemsInput = GetItem | SearchItems;
@@ -82,7 +85,9 @@ function render(result: QueryItemsOutput): string {
     const { total, returned, hasMore } = result;
     return bounded([
       `${returned} of ${total} items${hasMore ? `; next page: offset ${result.offset + returned}` : ""}`,
-      ...result.items.map((item) => `${itemLine(item)}${item.isClaimed ? " (claimed)" : ""}${item.dead ? " (dead)" : ""}`),
+      ...result.items.map(
+        (item) => `${itemLine(item)}${item.isClaimed ? " (claimed)" : ""}${item.dead ? " (dead)" : ""}`,
+      ),
     ]);
   }
   return bounded([
@@ -101,7 +106,9 @@ function render(result: QueryItemsOutput): string {
     }),
     result.summary ? `Summary: ${oneLine(result.summary, 1_000)}` : "",
     result.description ? `Description: ${oneLine(result.description, 4_000)}` : "",
-    result.ancestors?.length ? `Path: ${result.ancestors.map((one) => `${one.id} ${oneLine(one.title, 60)}`).join(" > ")}` : "",
+    result.ancestors?.length
+      ? `Path: ${result.ancestors.map((one) => `${one.id} ${oneLine(one.title, 60)}`).join(" > ")}`
+      : "",
   ]);
 }
 

@@ -1,0 +1,284 @@
+/**
+ * The one table of errors. MCP results, REST problems, exit codes of the CLI and
+ * the reference docs are made from it; an error that is not here does not exist.
+ *
+ * Every error names its cause (the message) and the next step (the hint). Neither
+ * ever names another agent: who holds an item is told by reads, not by refusals.
+ */
+
+/**
+ * What to do about it. `transient`: the same call may succeed later, back off.
+ * `permanent`: the same call will fail again, change something. `shedding`: the
+ * server is protecting itself, wait `retryAfterMs` before any call.
+ */
+export type ErrorKind = "transient" | "permanent" | "shedding";
+
+export interface ErrorEntry {
+  readonly kind: ErrorKind;
+  readonly httpStatus: number;
+  readonly exitCode: number;
+  readonly hint: string;
+}
+
+/** Exit codes of the command line. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  unavailable: 69,
+  config: 78,
+} as const;
+
+function entry(kind: ErrorKind, httpStatus: number, exitCode: number, hint: string): ErrorEntry {
+  return Object.freeze({ kind, httpStatus, exitCode, hint });
+}
+
+export const ERRORS = Object.freeze({
+  // Input
+  VALIDATION_ERROR: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Correct the fields named in the message and call again.",
+  ),
+  validation_failed: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Correct this element and send it again; the other elements were handled.",
+  ),
+  multi_claim_not_supported: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Send one entry in claims; a second item needs a second call with its own workerId.",
+  ),
+  invalid_trigger: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Use start, complete, block, hold, resume, cancel, reopen, requeue, rework or fail.",
+  ),
+  invalid_actor: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Send actor {id, kind} with the id you claim under, the same in every element.",
+  ),
+  ambiguous_id: entry(
+    "permanent",
+    400,
+    EXIT.usage,
+    "Use the full id, or more characters of it; the matches are listed.",
+  ),
+  payload_too_large: entry(
+    "permanent",
+    413,
+    EXIT.usage,
+    "Send less in one call: split the batch or shorten the text.",
+  ),
+  limit_exceeded: entry("permanent", 422, EXIT.usage, "Stay below the limit named in the message."),
+  NOTE_BODY_TOO_LONG: entry(
+    "permanent",
+    422,
+    EXIT.usage,
+    "Shorten the note to the length its schema allows.",
+  ),
+  NOTE_BODY_TOO_LARGE: entry(
+    "permanent",
+    413,
+    EXIT.usage,
+    "Keep a note within 64 KiB; put the rest into a file and refer to it.",
+  ),
+
+  // Absent
+  RESOURCE_NOT_FOUND: entry(
+    "permanent",
+    404,
+    EXIT.notFound,
+    "Check the id with query_items; it may be deleted or not visible to you.",
+  ),
+  item_not_found: entry(
+    "permanent",
+    404,
+    EXIT.notFound,
+    "Check the id with query_items; it may be deleted or not visible to you.",
+  ),
+  not_found: entry(
+    "permanent",
+    404,
+    EXIT.notFound,
+    "Check the id with query_items; it may be deleted or not visible to you.",
+  ),
+  session_unknown: entry(
+    "permanent",
+    404,
+    EXIT.notFound,
+    "Initialize again, and pass your workerId to keep your claim.",
+  ),
+  idempotency_target_gone: entry(
+    "permanent",
+    410,
+    EXIT.notFound,
+    "What this requestId made was deleted since; use a new requestId to make it again.",
+  ),
+
+  // Claiming
+  already_claimed: entry(
+    "transient",
+    409,
+    EXIT.refused,
+    "Claim another item, or try again after retryAfterMs. If it is your own claim from another connection, pass its workerId, or its fence.",
+  ),
+  queue_empty: entry(
+    "permanent",
+    404,
+    EXIT.notFound,
+    "Nothing matches. Widen the selector, or wait for new items with waitSeconds.",
+  ),
+  none_eligible: entry(
+    "transient",
+    409,
+    EXIT.refused,
+    "Items match but none is free now. Try again after retryAfterMs, or pass waitSeconds.",
+  ),
+  no_match: entry("permanent", 404, EXIT.notFound, "Nothing matches. Widen the selector."),
+  terminal_item: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "The item is closed. Reopen it with advance_item, or claim another.",
+  ),
+  item_dead: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Its attempts are used up; only an operator can put it back. Claim another item.",
+  ),
+  claim_lost: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Your claim has ended. Stop working on the item; claim it again if you still want it.",
+  ),
+  tenure_over: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "The claim reached its longest tenure. Claim the item again to go on.",
+  ),
+  not_claim_holder: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Claim the item first; if you hold it, pass the actor.id and workerId (or fence) of your claim.",
+  ),
+  not_claimed_by_you: entry("permanent", 409, EXIT.refused, "Nothing to release: you do not hold this item."),
+  item_held: entry(
+    "transient",
+    409,
+    EXIT.refused,
+    "Somebody is working on it. Wait until the claim ends, or ask an operator to take it back.",
+  ),
+  resource_unavailable: entry(
+    "transient",
+    409,
+    EXIT.refused,
+    "A resource it needs is taken. Try again after retryAfterMs, or work on another item.",
+  ),
+
+  // Moving and changing
+  gate_blocked: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Write the missing notes, then send the transition again.",
+  ),
+  dependency_blocked: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Finish the blockers listed first, or work on another item.",
+  ),
+  invalid_transition: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Ask get_next_status which triggers the item takes now.",
+  ),
+  apply_failed: entry("transient", 500, EXIT.failed, "Nothing was changed; send the transition again."),
+  version_conflict: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Read the item again, redo the change on the new version and pass that version.",
+  ),
+  CONFLICT_ERROR: entry("permanent", 409, EXIT.refused, "Read the current state and decide again."),
+  cycle_detected: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Remove one edge of the path named in the message, or leave the new one out.",
+  ),
+  has_children: entry("permanent", 409, EXIT.refused, "Pass recursive: true to delete its descendants too."),
+  open_children: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Finish or cancel its open children first; the parent then closes by itself.",
+  ),
+  parent_closed: entry("permanent", 409, EXIT.refused, "Reopen the parent first, or choose another parent."),
+  rejected_by_policy: entry("permanent", 403, EXIT.refused, "Send an actor this server can verify."),
+
+  // Repeating
+  idempotency_mismatch: entry(
+    "permanent",
+    422,
+    EXIT.refused,
+    "This requestId was used for another input. Use a new UUID for a new call.",
+  ),
+  idempotency_in_flight: entry(
+    "transient",
+    409,
+    EXIT.refused,
+    "The first call with this requestId is still running. Send the same call again shortly.",
+  ),
+
+  // The server itself
+  DATABASE_ERROR: entry(
+    "transient",
+    503,
+    EXIT.unavailable,
+    "Send the same call again with the same requestId.",
+  ),
+  db_error: entry("transient", 503, EXIT.unavailable, "Send the same call again with the same requestId."),
+  INTERNAL_ERROR: entry(
+    "transient",
+    500,
+    EXIT.failed,
+    "Send the same call again with the same requestId; if it stays, look into the server's log.",
+  ),
+  OPERATION_FAILED: entry("permanent", 500, EXIT.failed, "Look into the server's log for this request."),
+  unavailable: entry(
+    "transient",
+    503,
+    EXIT.unavailable,
+    "The server cannot reach what it needs. Send the same call again with the same requestId.",
+  ),
+  draining: entry(
+    "shedding",
+    503,
+    EXIT.unavailable,
+    "This server is stopping. Send the same call to another one, or after retryAfterMs.",
+  ),
+  config_unavailable: entry(
+    "transient",
+    503,
+    EXIT.config,
+    "The configuration of this root cannot be read; ask an operator.",
+  ),
+} as const satisfies Record<string, ErrorEntry>);
+
+export type ErrorCode = keyof typeof ERRORS;
