@@ -2,7 +2,7 @@
  * The liberties callers are given. They are taken only when an input was refused as it
  * is, and only where the schema leaves one reading:
  *
- * - client metadata at the top level (see {@link CLIENT_METADATA_KEYS}) is dropped;
+ * - client metadata at the top level (see CLIENT_METADATA_KEYS below) is dropped;
  * - "true" and "false" become booleans, at boolean fields only ("900" stays a string:
  *   a model that writes a number as text tends to have meant another field);
  * - values of closed sets are matched whatever their case (`START`, `is-blocked-by`);
@@ -11,7 +11,7 @@
 import type { JsonSchema } from "./json-schema.ts";
 
 /** What MCP clients and tracing libraries are known to add to the arguments of a tool. */
-export const CLIENT_METADATA_KEYS: ReadonlySet<string> = new Set([
+const CLIENT_METADATA_KEYS: ReadonlySet<string> = new Set([
   "_meta",
   "progressToken",
   "traceparent",

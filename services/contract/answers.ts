@@ -16,7 +16,7 @@ export function answer<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
 
 export const role = z.enum(ROLES);
 export const priority = z.enum(PRIORITIES);
-export const threshold = z.enum(THRESHOLDS);
+const threshold = z.enum(THRESHOLDS);
 /** Instants go out as ISO text. */
 export const at = z.string();
 export const id = z.string();

@@ -39,7 +39,7 @@ export const claimEntryInBrief = z
 const claimedItem = answer({ id, ...itemHeadShape, ancestors: z.array(ancestor).optional() });
 
 /** A claim that stands. */
-export const claimGranted = answer({
+const claimGranted = answer({
   itemId: id,
   outcome: z.literal("success"),
   claimRef: z.string().optional(),
@@ -97,7 +97,7 @@ export const CLAIM_REFUSALS = [
 ] as const;
 
 /** A claim that was not given. */
-export const claimRefused = answer({
+const claimRefused = answer({
   outcome: z.enum(CLAIM_REFUSALS),
   kind: z.enum(["transient", "permanent", "shedding"]),
   error: z.string(),

@@ -108,7 +108,7 @@ const input = shape.transform(
 export type AdvanceItemInput = z.output<typeof input>;
 export type AdvanceItemRequest = z.input<typeof input>;
 
-export const cascadeEvent = answer({
+const cascadeEvent = answer({
   itemId: id,
   title: z.string(),
   previousRole: role,
