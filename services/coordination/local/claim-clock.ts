@@ -12,7 +12,7 @@ import { ExpiringMap } from "./expiring-map.ts";
 interface HeldRecord {
   readonly kind: "held";
   readonly fence: number;
-  /** When this fence was first known. */
+  /** When this fence was first known, if only by the end of the one before it. */
   readonly sinceMs: number;
   readonly heardAtMs: number;
   /** The ttl at the last touch. */
@@ -43,7 +43,7 @@ export function createLocalClaimClock(monotonicMs: () => number): ClaimClock {
   function touchOne({ key, fence, ttlMs }: ClockEntry, nowMs: number): void {
     const known = records.get(key);
     if (known && known.fence > fence) return;
-    const same = known?.kind === "held" && known.fence === fence ? known : undefined;
+    const same = known?.fence === fence ? known : undefined;
     records.set(
       key,
       {
@@ -51,7 +51,7 @@ export function createLocalClaimClock(monotonicMs: () => number): ClaimClock {
         fence,
         sinceMs: same?.sinceMs ?? nowMs,
         // A late touch must not take back a renewal that came after it.
-        heardAtMs: Math.max(same?.heardAtMs ?? nowMs, nowMs),
+        heardAtMs: same?.kind === "held" ? Math.max(same.heardAtMs, nowMs) : nowMs,
         ttlMs,
         persistedAtMs: nowMs,
       },
@@ -64,9 +64,10 @@ export function createLocalClaimClock(monotonicMs: () => number): ClaimClock {
     const known = records.get(key);
     if (known && known.fence > fence) return "superseded";
     if (known?.kind !== "held" || known.fence < fence) {
+      const sinceMs = known?.fence === fence ? known.sinceMs : nowMs;
       records.set(
         key,
-        { kind: "held", fence, sinceMs: nowMs, heardAtMs: nowMs, ttlMs, persistedAtMs: null },
+        { kind: "held", fence, sinceMs, heardAtMs: nowMs, ttlMs, persistedAtMs: null },
         retentionMs(ttlMs),
       );
       return "write";

@@ -62,11 +62,10 @@ const TOUCH = `${PRELUDE}
 for i = 2, #KEYS do
   local fence, ttl = ARGV[2 * i - 1], ARGV[2 * i]
   local known = load(KEYS[i])
-  if not known or known.fence < tonumber(fence) or
-      (known.fence == tonumber(fence) and not known.held) then
+  if not known or known.fence < tonumber(fence) then
     save(KEYS[i], 'h', fence, now_text, now_text, ttl, now_text, tonumber(ttl))
   elseif known.fence == tonumber(fence) then
-    local heard = later(known.heard, now_text)
+    local heard = known.held and later(known.heard, now_text) or now_text
     save(KEYS[i], 'h', fence, known.since, heard, ttl, now_text, tonumber(ttl))
   end
 end
@@ -81,8 +80,10 @@ for i = 2, #KEYS do
   local outcome = 'write'
   if known and known.fence > tonumber(fence) then
     outcome = 'superseded'
-  elseif not known or not known.held or known.fence < tonumber(fence) then
+  elseif not known or known.fence < tonumber(fence) then
     save(KEYS[i], 'h', fence, now_text, now_text, ttl_text, '-', ttl)
+  elseif not known.held then
+    save(KEYS[i], 'h', fence, known.since, now_text, ttl_text, '-', ttl)
   else
     local heard = later(known.heard, now_text)
     local known_ttl = tonumber(known.ttl)

@@ -20,7 +20,7 @@ const PROBE_EVERY_MS = 2_000;
 export interface RedisWakeUpsDeps {
   readonly redis: Pick<Redis, "publish">;
   readonly subscriber: Redis;
-  readonly sessions: Pick<SessionWatch, "current" | "onBegin">;
+  readonly sessions: Pick<SessionWatch, "onBegin">;
   readonly hub: WakeUpHub;
   readonly prefix: string;
   readonly instanceId: string;
@@ -79,8 +79,7 @@ function createSender({ redis, sessions, instanceId }: RedisWakeUpsDeps, channel
     const everything = missed || pending.size > TOPICS_PER_MESSAGE_MAX;
     const message: Message = [instanceId, everything ? null : [...pending]];
     pending.clear();
-    missed = !sessions.current();
-    if (missed) return;
+    missed = false;
     try {
       await redis.publish(channel, JSON.stringify(message));
     } catch {
@@ -157,7 +156,6 @@ function listen(
     // An unanswered ping makes the connection give the server up.
     if (subscribed) subscriber.ping().catch(() => {});
   }, PROBE_EVERY_MS);
-  probe.unref();
   return {
     listening: () => subscribed,
     firstAttempt: attempt.promise,

@@ -53,7 +53,7 @@ export class ClockModel {
     if (highest < entry.fence) return { state: "unknown" };
     if (highest === entry.fence && heard.length === 0) return { state: "unknown" };
 
-    const first = heard[0] ?? this.#facts.find((fact) => fact.key === entry.key && fact.fence === highest);
+    const first = this.#facts.find((fact) => fact.key === entry.key && fact.fence === highest);
     if (!first) return { state: "unknown" };
     const endMs =
       highest > entry.fence ? first.atMs : Math.max(...heard.map((fact) => fact.atMs)) + entry.ttlMs;
