@@ -131,6 +131,7 @@ export default defineConfig({
     "typescript/no-unsafe-member-access": "error",
     "typescript/no-unsafe-return": "error",
     "typescript/only-throw-error": "error",
+    "typescript/require-array-sort-compare": ["error", { ignoreStringArrays: true }],
     "typescript/return-await": ["error", "error-handling-correctness-only"],
     "typescript/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
     "unicorn/filename-case": ["error", { case: "kebabCase" }],
@@ -193,6 +194,8 @@ export default defineConfig({
         "vitest/expect-expect": "off",
         // A suite for two databases is made by a loop around `describe`.
         "vitest/require-top-level-describe": "off",
+        // The implementation handed to a mock has types already.
+        "vitest/require-mock-type-parameters": "off",
         // Narrowing a tagged answer before the assertion is the point of the tag.
         "vitest/no-conditional-expect": "off",
         "vitest/no-conditional-tests": "off",

@@ -90,7 +90,7 @@ async function stopPart(part: Owned, deadline: AbortSignal, leftMs: number): Pro
 
 /** The parts of Node's `process` that a process shell uses; tests hand in another. */
 export interface ProcessHost {
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (reason: unknown) => void): unknown;
   exit(code: number): void;
   readonly stderr: { write(text: string): unknown };
 }
