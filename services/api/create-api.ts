@@ -10,11 +10,12 @@
  */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Logger } from "pino";
+import type { Hono } from "hono";
 import { REQUEST_BODY_SIZE_MAX_BYTES } from "../contract/limits.ts";
 import { OPERATIONS } from "../contract/registry.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Health } from "../runtime/health.ts";
+import type { Log } from "../runtime/log.ts";
 import { Exchange } from "./http/exchange.ts";
 import { createGuard, type Refusal } from "./http/guard.ts";
 import { sendJson, sendRpcFault } from "./http/reply.ts";
@@ -24,7 +25,7 @@ import { sendWebResponse } from "./http/web-response.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { serverInfo } from "./mcp/protocol-server.ts";
 import { createToolbox } from "./mcp/tools.ts";
-import { createRestApp, type Health } from "./rest/app.ts";
+import { createRestApp, type RestEnv } from "./rest/app.ts";
 import { plainProblem } from "./rest/problem.ts";
 import type { About } from "./rest/status-page.ts";
 import { createSessions } from "./session.ts";
@@ -46,7 +47,7 @@ export interface ApiConfig {
 
 export interface ApiOptions {
   readonly engine: Engine;
-  readonly log: Logger;
+  readonly log: Log;
   readonly config: ApiConfig;
   readonly health: Health;
   readonly about: About;
@@ -63,7 +64,11 @@ export interface Api {
 export function createApi({ engine, log, config, health, about }: ApiOptions): Api {
   let url = "";
   let draining = false;
-  const guard = createGuard({ host: config.host, publicUrl: config.publicUrl, allowedHosts: config.allowedHosts });
+  const guard = createGuard({
+    host: config.host,
+    publicUrl: config.publicUrl,
+    allowedHosts: config.allowedHosts,
+  });
   const mcp = createMcpEndpoint({
     engine,
     log,
@@ -81,28 +86,20 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
     about,
     version: config.version,
     baseUrl: () => config.publicUrl?.replace(/\/$/, "") ?? url,
-    draining: () => draining,
   });
   const inFlight = new RequestsInFlight();
 
-  async function answer(exchange: Exchange): Promise<void> {
-    const { request, response } = exchange;
-    const refusal = guard(request.headers);
+  const answer = async (exchange: Exchange): Promise<void> => {
+    const refusal = guard(exchange.request.headers);
     if (refusal !== null) return refuse(exchange, refusal);
     if (exchange.path === "/mcp") return mcp.handle(exchange);
-    const asked = new Request(exchange.url, { method: request.method ?? "GET", headers: restHeaders(exchange) });
-    await sendWebResponse(response, await rest.fetch(asked, { exchange }), { "x-request-id": exchange.id });
-  }
-
-  const server = createLimitedServer((request: IncomingMessage, response: ServerResponse) => {
+    return answerRest(exchange, rest);
+  };
+  const server = createLimitedServer((request, response) => {
     inFlight.add(response);
     if (draining) response.shouldKeepAlive = false;
     const exchange = new Exchange(request, response);
-    answer(exchange).catch((error: unknown) => {
-      log.error({ err: error, requestId: exchange.id, path: exchange.path }, "request failed unexpectedly");
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, JSON.stringify({ error: "INTERNAL_ERROR", requestId: exchange.id }));
-    });
+    answer(exchange).catch((error: unknown) => fail(exchange, error, log));
   });
 
   return {
@@ -117,6 +114,7 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
     async close(deadlineMs) {
       if (!server.listening) return;
       draining = true;
+      health.draining();
       const closed = once(server, "close");
       server.close();
       await mcp.endStreams();
@@ -133,14 +131,31 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
 
 function refuse(exchange: Exchange, refusal: Refusal): Promise<void> | void {
   const { message, hint } = refusal;
-  if (exchange.path === "/mcp") return sendRpcFault(exchange.response, { status: 403, message: `${message} ${hint}` });
+  if (exchange.path === "/mcp")
+    return sendRpcFault(exchange.response, { status: 403, message: `${message} ${hint}` });
   return sendWebResponse(exchange.response, plainProblem(403, "forbidden_host", message, {}, { hint }));
 }
 
-/** REST looks at nothing else, and what a proxy adds may not be valid for `Headers`. */
-function restHeaders(exchange: Exchange): Headers {
-  const headers = new Headers();
+/** What a web `Request` can be made of; it refuses TRACE and what it has never heard of. */
+const REST_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+async function answerRest(exchange: Exchange, rest: Hono<RestEnv>): Promise<void> {
+  const method = exchange.request.method ?? "GET";
+  if (!REST_METHODS.has(method)) {
+    const refusal = plainProblem(501, "method_not_implemented", "This method is not known here.");
+    return sendWebResponse(exchange.response, refusal);
+  }
+  // Nothing else is looked at, and what a proxy adds may not be valid for `Headers`.
   const accept = exchange.header("accept");
-  if (accept !== undefined) headers.set("accept", accept);
-  return headers;
+  const headers = accept === undefined ? {} : { accept };
+  const request = new Request(exchange.url, { method, headers });
+  const answer = await rest.fetch(request, { exchange });
+  return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id });
+}
+
+/** The last net: a fault of ours, which must neither end the process nor leave the client waiting. */
+function fail({ id, path, response }: Exchange, error: unknown, log: Log): void {
+  log.error({ err: error, requestId: id, path }, "request failed unexpectedly");
+  if (response.headersSent) response.destroy();
+  else sendJson(response, 500, JSON.stringify({ error: "INTERNAL_ERROR", requestId: id }));
 }

@@ -1,11 +1,13 @@
 /** Every kind of MCP client that Muster promises to serve, behind one small interface. */
 import { fileURLToPath } from "node:url";
-import { Client as CurrentClient, StreamableHTTPClientTransport as CurrentHttp } from "@modelcontextprotocol/client";
+import {
+  Client as CurrentClient,
+  StreamableHTTPClientTransport as CurrentHttp,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport as CurrentStdio } from "@modelcontextprotocol/client/stdio";
 import { Client as V1Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as V1Stdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as V1Http } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport as V1Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
 export interface ToolAnswer {
   readonly isError: boolean;
@@ -40,8 +42,7 @@ function v1(wire: Wire): ClientKind {
     async connect(mcpUrl) {
       const client = new V1Client(INFO);
       const transport = wire === "http" ? new V1Http(new URL(mcpUrl)) : new V1Stdio(bridgeCommand(mcpUrl));
-      // The package was written without exactOptionalPropertyTypes; the objects fit all the same.
-      await client.connect(transport as V1Transport);
+      await client.connect(transport);
       return wrap(client);
     },
   };

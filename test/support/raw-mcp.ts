@@ -16,7 +16,11 @@ export interface RpcAnswer {
     readonly content?: readonly { readonly text: string }[];
     readonly structuredContent?: Record<string, unknown>;
   };
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> };
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly data?: Record<string, unknown>;
+  };
 }
 
 export interface RawRequest {
@@ -27,7 +31,10 @@ export interface RawRequest {
 }
 
 /** One HTTP request with exactly these headers; `fetch` would not let a test set Host. */
-export function send(url: string, { method = "POST", headers = {}, body, signal }: RawRequest): Promise<RawAnswer> {
+export function send(
+  url: string,
+  { method = "POST", headers = {}, body, signal }: RawRequest,
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method, headers, signal, agent: false }, (incoming) => {
       const chunks: Buffer[] = [];

@@ -1,9 +1,9 @@
 /** A real HTTP server of ours on a free port, for tests that speak to it as clients do. */
-import { pino } from "pino";
 import { createApi, type Api, type ApiConfig } from "../../services/api/create-api.ts";
 import type { About } from "../../services/api/rest/status-page.ts";
-import type { Health } from "../../services/api/rest/app.ts";
 import type { Engine } from "../../services/engine/engine.ts";
+import { createHealth, type Check } from "../../services/runtime/health.ts";
+import { createLog } from "../../services/runtime/log.ts";
 
 export const TEST_VERSION = "0.0.0-test";
 /** Replicas of one fleet share it; a test that wants strangers passes another. */
@@ -21,16 +21,22 @@ export interface TestServer {
 
 export interface TestServerOptions {
   readonly config?: Partial<ApiConfig>;
-  readonly health?: Health;
+  /** What `/readyz` looks at. */
+  readonly checks?: Readonly<Record<string, Check>>;
   readonly about?: Partial<About>;
 }
 
 /** Serves an engine that the test owns; closing leaves the engine open. */
 export async function serveEngine(engine: Engine, options: TestServerOptions = {}): Promise<TestServer> {
   const logLines: string[] = [];
+  const health = createHealth({ checks: options.checks ?? {} });
   const api = createApi({
     engine,
-    log: pino({ level: "debug" }, { write: (line) => void logLines.push(line) }),
+    log: createLog({
+      service: "api",
+      level: "debug",
+      destination: { write: (line) => void logLines.push(line) },
+    }),
     config: {
       host: "127.0.0.1",
       port: 0,
@@ -39,7 +45,7 @@ export async function serveEngine(engine: Engine, options: TestServerOptions = {
       version: TEST_VERSION,
       ...options.config,
     },
-    health: options.health ?? { check: () => Promise.resolve([{ name: "database", ok: true }]) },
+    health,
     about: {
       mode: "alone",
       data: "a test",
@@ -49,5 +55,7 @@ export async function serveEngine(engine: Engine, options: TestServerOptions = {
     },
   });
   const { url } = await api.listen();
+  health.started();
   return { url, mcpUrl: `${url}/mcp`, engine, api, logLines, close: () => api.close(1_000) };
 }
+

@@ -14,7 +14,7 @@ export class Exchange {
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
-    const target = request.url ?? "/";
+    const target = originForm(request.url ?? "/");
     const mark = target.indexOf("?");
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.#search = mark === -1 ? "" : target.slice(mark);
@@ -52,4 +52,12 @@ export class Exchange {
     else response.once("close", onClose);
     return controller;
   }
+}
+
+/** Proxies may send the whole URL, and `OPTIONS *` has none; both become a path. */
+function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  if (!URL.canParse(target)) return `/${target}`;
+  const { pathname, search } = new URL(target);
+  return pathname.startsWith("/") ? pathname + search : "/";
 }

@@ -44,7 +44,8 @@ export function createGuard(config: {
 }
 
 function addName(names: Set<string>, host: string): void {
-  const bracketed = host.includes(":") && !host.startsWith("[") && host.split(":").length > 2 ? `[${host}]` : host;
+  const bracketed =
+    host.includes(":") && !host.startsWith("[") && host.split(":").length > 2 ? `[${host}]` : host;
   const name = hostnameOf(`http://${bracketed}`);
   if (name !== null) names.add(name);
 }

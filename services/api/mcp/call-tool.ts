@@ -5,24 +5,28 @@
  * driver's message can hold SQL, paths or secrets.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Logger } from "pino";
 import { ensureError, errorBody, errorText, fault, type MusterError } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { parseInput } from "../../contract/parse.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
+import type { Log } from "../../runtime/log.ts";
 
 /** Where the answer goes: `structured` beside a short text, or all of it as JSON text. */
 export type ResultForm = "structured" | "text";
 
 export interface CallContext {
   readonly engine: Engine;
-  readonly log: Logger;
+  readonly log: Log;
   readonly caller: Caller;
   readonly form: ResultForm;
 }
 
 /** Runs a tool; never rejects. */
-export async function callTool(operation: Operation, args: unknown, context: CallContext): Promise<CallToolResult> {
+export async function callTool(
+  operation: Operation,
+  args: unknown,
+  context: CallContext,
+): Promise<CallToolResult> {
   const { engine, log, caller, form } = context;
   try {
     const input = parseInput(operation, args ?? {});
@@ -39,7 +43,7 @@ export function toShownError(
   thrown: unknown,
   operation: string,
   caller: Pick<Caller, "requestId">,
-  log: Logger,
+  log: Log,
 ): MusterError {
   const error = ensureError(thrown);
   if (error.code !== "INTERNAL_ERROR") return error;

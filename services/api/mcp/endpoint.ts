@@ -18,9 +18,9 @@ import {
   type Implementation,
   type McpHttpHandler,
 } from "@modelcontextprotocol/server";
-import type { Logger } from "pino";
 import type { Toolset } from "../../contract/operation.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
+import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { readBody } from "../http/read-body.ts";
 import { refuseBody, rpcFaultText, sendJson, sendRpcFault } from "../http/reply.ts";
@@ -44,7 +44,7 @@ export interface McpEndpoint {
 
 export interface McpEndpointOptions {
   readonly engine: Engine;
-  readonly log: Logger;
+  readonly log: Log;
   readonly toolbox: Toolbox;
   readonly sessions: Sessions;
   readonly info: Implementation;
@@ -144,11 +144,18 @@ const NOTHING = Symbol("answered already");
 async function readJson(exchange: Exchange, limitBytes: number): Promise<unknown> {
   const { request, response } = exchange;
   if (request.method !== "POST") {
-    sendRpcFault(response, { status: 405, message: "Method not allowed: /mcp takes POST.", headers: { allow: "POST" } });
+    sendRpcFault(response, {
+      status: 405,
+      message: "Method not allowed: /mcp takes POST.",
+      headers: { allow: "POST" },
+    });
     return NOTHING;
   }
   if (!isJsonContentType(exchange.header("content-type"))) {
-    sendRpcFault(response, { status: 415, message: "Unsupported media type: send Content-Type: application/json." });
+    sendRpcFault(response, {
+      status: 415,
+      message: "Unsupported media type: send Content-Type: application/json.",
+    });
     return NOTHING;
   }
   const body = await readBody(request, limitBytes);
@@ -161,7 +168,11 @@ async function readJson(exchange: Exchange, limitBytes: number): Promise<unknown
   try {
     return JSON.parse(body.text) as unknown;
   } catch {
-    sendRpcFault(response, { status: 400, code: PARSE_ERROR, message: "Parse error: the body is not valid JSON." });
+    sendRpcFault(response, {
+      status: 400,
+      code: PARSE_ERROR,
+      message: "Parse error: the body is not valid JSON.",
+    });
     return NOTHING;
   }
 }
@@ -171,7 +182,8 @@ function readView(query: URLSearchParams): View | { readonly message: string } {
   const toolset = TOOLSETS.find((name) => name === asked);
   if (toolset === undefined) return { message: `Unknown toolset. Use one of: ${TOOLSETS.join(", ")}.` };
   const form = query.get("results") ?? "structured";
-  if (form !== "structured" && form !== "text") return { message: "Unknown results. Use structured or text." };
+  if (form !== "structured" && form !== "text")
+    return { message: "Unknown results. Use structured or text." };
   return { toolset, form };
 }
 
@@ -216,7 +228,10 @@ function standardHeaders(exchange: Exchange) {
  * always JSON, so a client that only accepts that is welcome too.
  */
 function webRequest(exchange: Exchange): Request {
-  const headers = new Headers({ accept: "application/json, text/event-stream", "content-type": "application/json" });
+  const headers = new Headers({
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+  });
   for (const name of ["mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"]) {
     const value = exchange.header(name);
     if (value !== undefined) headers.set(name, value);

@@ -30,9 +30,11 @@ export function recognisePlainCall(exchange: Exchange, body: unknown): PlainCall
   if (!isRecord(body) || body["jsonrpc"] !== "2.0" || body["method"] !== "tools/call") return null;
   const { id, params } = body;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return null;
-  if (!isRecord(params) || "inputResponses" in params || "requestState" in params || "task" in params) return null;
+  if (!isRecord(params) || "inputResponses" in params || "requestState" in params || "task" in params)
+    return null;
   const { name, arguments: args, _meta: meta } = params;
-  if (typeof name !== "string" || (args !== undefined && !isRecord(args)) || !isPlainEnvelope(meta)) return null;
+  if (typeof name !== "string" || (args !== undefined && !isRecord(args)) || !isPlainEnvelope(meta))
+    return null;
   const headersAgree =
     exchange.header("mcp-protocol-version") === MODERN &&
     exchange.header("mcp-method") === "tools/call" &&
@@ -60,7 +62,10 @@ function isPlainEnvelope(meta: unknown): boolean {
   if (!isRecord(meta) || meta[PROTOCOL_VERSION_META_KEY] !== MODERN) return false;
   if (!isRecord(meta[CLIENT_CAPABILITIES_META_KEY])) return false;
   const info = meta[CLIENT_INFO_META_KEY];
-  return info === undefined || (isRecord(info) && typeof info["name"] === "string" && typeof info["version"] === "string");
+  return (
+    info === undefined ||
+    (isRecord(info) && typeof info["name"] === "string" && typeof info["version"] === "string")
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

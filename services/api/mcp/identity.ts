@@ -15,7 +15,11 @@ export interface SessionFault {
 }
 
 /** The 2025 era: a signed `Mcp-Session-Id`, which also carries what the client said at `initialize`. */
-export function legacyIdentity(exchange: Exchange, body: unknown, sessions: Sessions): Identity | SessionFault {
+export function legacyIdentity(
+  exchange: Exchange,
+  body: unknown,
+  sessions: Sessions,
+): Identity | SessionFault {
   const named = namedSession(exchange);
   if (named !== null && "message" in named) return named;
   const header = exchange.header("mcp-session-id");
@@ -23,7 +27,10 @@ export function legacyIdentity(exchange: Exchange, body: unknown, sessions: Sess
   if (header === undefined || isInitializeRequest(body)) return { session: null, client: null, ...named };
   const verified = sessions.verify(header);
   if (verified === null) {
-    return { status: 404, message: "Session not found: initialize again, and pass your workerId to keep your claim." };
+    return {
+      status: 404,
+      message: "Session not found: initialize again, and pass your workerId to keep your claim.",
+    };
   }
   return { ...verified, ...named };
 }

@@ -30,6 +30,8 @@ export interface LinkCall {
   readonly client: ClientLabel | null;
   /** Whether the call may be sent again without knowing what became of the first. */
   readonly repeatable: boolean;
+  /** Whether to wait a moment for a server that restarts. */
+  readonly patient: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -76,10 +78,14 @@ export function createMusterLink(options: LinkOptions): MusterLink {
     } catch (error) {
       call.signal.throwIfAborted();
       if (call.repeatable || NEVER_SENT.has(causeCode(error))) return null;
-      throw fault("unavailable", "The connection broke while the call was running; it may have taken effect.", {
-        hint: "Read the current state before you call again, and pass a requestId: then repeating is safe.",
-        cause: error,
-      });
+      throw fault(
+        "unavailable",
+        "The connection broke while the call was running; it may have taken effect.",
+        {
+          hint: "Read the current state before you call again, and pass a requestId: then repeating is safe.",
+          cause: error,
+        },
+      );
     }
     // A proxy in front of a stopped server: nobody of ours has seen the call.
     if (response.status === 502 || response.status === 503) return null;
@@ -88,7 +94,7 @@ export function createMusterLink(options: LinkOptions): MusterLink {
 
   return {
     async send(call) {
-      for (const wait of [0, ...ROUND_PAUSES_MS]) {
+      for (const wait of call.patient ? [0, ...ROUND_PAUSES_MS] : [0]) {
         if (wait > 0) await pause(wait, undefined, { signal: call.signal });
         for (let offset = 0; offset < urls.length; offset++) {
           const index = (preferred + offset) % urls.length;
@@ -145,7 +151,9 @@ function readAnswer(text: string, status: number): Record<string, unknown> {
   try {
     answer = JSON.parse(text) as RpcAnswer;
   } catch {
-    throw fault("unavailable", `What answers there is not Muster (HTTP ${status}).`, { hint: "Check MUSTER_URL." });
+    throw fault("unavailable", `What answers there is not Muster (HTTP ${status}).`, {
+      hint: "Check MUSTER_URL.",
+    });
   }
   if (answer.error) throw new ProtocolError(answer.error.code, answer.error.message, answer.error.data);
   const { resultType: _resultType, _meta, ...result } = answer.result ?? {};

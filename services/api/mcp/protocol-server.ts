@@ -41,7 +41,11 @@ const LIST_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
 // The SDK compiles a validator per server otherwise, for answers to questions that we never ask a client.
 const NO_VALIDATOR: jsonSchemaValidator = {
-  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "Muster asks clients for nothing." }),
+  getValidator: () => () => ({
+    valid: false,
+    data: undefined,
+    errorMessage: "Muster asks clients for nothing.",
+  }),
 };
 
 const OPTIONS: ServerOptions = {
@@ -59,11 +63,12 @@ export function serverInfo(version: string): Implementation {
 /** Makes a server that answers with the handlers; it belongs to one exchange or connection. */
 export function createProtocolServer(info: Implementation, handlers: ToolHandlers): Server {
   const server = new Server(info, OPTIONS);
-  const callOf = ({ mcpReq }: ServerContext): Call => ({
+  const callOf = ({ mcpReq }: ServerContext): Call => {
+    const envelope: Envelope = mcpReq.envelope;
     // The 2026 era says it with every request, the 2025 era once at `initialize`.
-    client: labelOf((mcpReq.envelope as Envelope)?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion()),
-    signal: mcpReq.signal,
-  });
+    const client = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
+    return { client: labelOf(client), signal: mcpReq.signal };
+  };
   server.setRequestHandler("tools/list", (_request, context) => handlers.list(callOf(context)));
   server.setRequestHandler("tools/call", ({ params }, context) =>
     handlers.call(params.name, params.arguments, callOf(context)),

@@ -60,7 +60,14 @@ function bridgeHandlers(link: MusterLink, { urls, note }: StdioBridgeOptions): T
   return {
     async list({ client, signal }) {
       try {
-        const result = await link.send({ method: "tools/list", params: {}, client, repeatable: true, signal });
+        const result = await link.send({
+          method: "tools/list",
+          params: {},
+          client,
+          repeatable: true,
+          patient: false,
+          signal,
+        });
         return { tools: result["tools"] as Tool[] };
       } catch (error) {
         if (!isMusterError(error)) throw error;
@@ -80,6 +87,7 @@ function bridgeHandlers(link: MusterLink, { urls, note }: StdioBridgeOptions): T
           params,
           ...call,
           repeatable: readOnly || hasRequestId(args),
+          patient: true,
         })) as CallToolResult;
       } catch (error) {
         if (!isMusterError(error)) throw error;
@@ -102,4 +110,3 @@ function toolsetOf(url: string | undefined) {
 function hasRequestId(args: unknown): boolean {
   return typeof (args as { requestId?: unknown } | undefined)?.requestId === "string";
 }
-

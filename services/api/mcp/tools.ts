@@ -19,7 +19,9 @@ export interface Toolbox {
 /** Builds the lists of all toolsets. */
 export function createToolbox(): Toolbox {
   const lists = bySet((toolset) => ({ tools: toolListing(toolset) as unknown as ListedTool[] }));
-  const members = bySet((toolset) => new Map(operationsOf(toolset).map((operation) => [operation.name, operation])));
+  const members = bySet(
+    (toolset) => new Map(operationsOf(toolset).map((operation) => [operation.name, operation])),
+  );
   return {
     list: (toolset) => lists[toolset],
     find: (toolset, name) => members[toolset].get(name),

@@ -4,39 +4,27 @@
  * allows, and a path that does not answers 404.
  */
 import { Hono, type Context } from "hono";
-import type { Logger } from "pino";
 import { schemasOf } from "../../contract/json-schema.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { parseInput } from "../../contract/parse.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Health } from "../../runtime/health.ts";
+import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { toShownError } from "../mcp/call-tool.ts";
 import { plainProblem, problem } from "./problem.ts";
 import { readQuery } from "./read-query.ts";
 import { PAGE_POLICY, readStatus, renderStatus, type About } from "./status-page.ts";
 
-/** Whether the process should be given work, and what is missing if not. */
-export interface Health {
-  check(): Promise<readonly DependencyState[]>;
-}
-
-export interface DependencyState {
-  readonly name: string;
-  readonly ok: boolean;
-  /** What is wrong, in words that are safe to show. */
-  readonly message?: string;
-}
-
 export interface RestOptions {
   readonly engine: Engine;
-  readonly log: Logger;
+  readonly log: Log;
   readonly operations: readonly Operation[];
   readonly health: Health;
   readonly about: About;
   readonly version: string;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
-  readonly draining: () => boolean;
 }
 
 /** What Hono carries along with each request. */
@@ -57,7 +45,7 @@ export function createRestApp(options: RestOptions): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
   const routes: Record<string, Handler> = {
     "/": page(options),
-    "/livez": () => Response.json({ live: true }, { headers: { "cache-control": "no-store" } }),
+    "/livez": liveness(options),
     "/readyz": readiness(options),
   };
   for (const operation of options.operations) {
@@ -70,7 +58,9 @@ export function createRestApp(options: RestOptions): Hono<RestEnv> {
       plainProblem(405, "method_not_allowed", `${path} can only be read.`, { allow: "GET, HEAD" }),
     );
   }
-  app.notFound(() => plainProblem(404, "route_not_found", "There is nothing at this address. See GET / for those there are."));
+  app.notFound(() =>
+    plainProblem(404, "route_not_found", "There is nothing at this address. See GET / for those there are."),
+  );
   app.onError((thrown, { env: { exchange } }) => {
     const caller = { requestId: exchange.id };
     return problem(toShownError(thrown, exchange.path, caller, options.log), exchange.id);
@@ -96,16 +86,18 @@ function page({ about, version, baseUrl }: RestOptions): Handler {
   };
 }
 
-function readiness({ health, draining }: RestOptions): Handler {
+function liveness({ health }: RestOptions): Handler {
+  return () => Response.json({ live: health.live().ok }, { headers: { "cache-control": "no-store" } });
+}
+
+function readiness({ health }: RestOptions): Handler {
   return async () => {
-    if (draining()) return plainProblem(503, "draining", "This server is stopping.");
-    const dependencies = await health.check();
-    const away = dependencies.filter(({ ok }) => !ok);
-    if (away.length === 0) {
-      return Response.json({ ready: true, dependencies }, { headers: { "cache-control": "no-store" } });
-    }
-    const names = away.map(({ name }) => name).join(", ");
-    return plainProblem(503, "unavailable", `Not ready: ${names} is away.`, {}, { ready: false, dependencies });
+    const { ok, checks } = await health.ready();
+    if (ok) return Response.json({ ready: true, checks }, { headers: { "cache-control": "no-store" } });
+    const away = Object.entries(checks).flatMap(([name, check]) =>
+      check.ok ? [] : [`${name} (${check.reason ?? "unavailable"})`],
+    );
+    return plainProblem(503, "unavailable", `Not ready: ${away.join(", ")}.`, {}, { ready: false, checks });
   };
 }
 

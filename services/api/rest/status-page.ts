@@ -84,7 +84,7 @@ export function renderStatus(status: Status): string {
 <h1>Muster ${escape(version)}</h1>
 <p>Running ${escape(mode)}, data in ${escape(data)}.</p>
 <h2>Now</h2>
-${counts === null ? "<p>The database is away; see <a href=\"/readyz\">/readyz</a>.</p>" : `<table>${countRows.join("")}</table>`}
+${counts === null ? '<p>The database is away; see <a href="/readyz">/readyz</a>.</p>' : `<table>${countRows.join("")}</table>`}
 <h2>Addresses</h2>
 <ul>${links.join("")}</ul>
 <h2>Connect an agent: mcp.json</h2>
@@ -96,7 +96,13 @@ ${counts === null ? "<p>The database is away; see <a href=\"/readyz\">/readyz</a
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

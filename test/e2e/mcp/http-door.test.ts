@@ -44,7 +44,10 @@ describe("the body of a request", () => {
   it.each(["null", "1", '"text"', "[]", "[1]", "{}", '{"jsonrpc":"1.0","id":1,"method":"ping"}'])(
     "that is JSON but no message (%s) is refused",
     async (body) => {
-      const answer = await send(server.mcpUrl, { headers: { ...JSON_TYPE, accept: "application/json" }, body });
+      const answer = await send(server.mcpUrl, {
+        headers: { ...JSON_TYPE, accept: "application/json" },
+        body,
+      });
       expect(answer.status).toBe(400);
       expect(answer.json().error?.code).toBeLessThan(-32_000);
     },
@@ -52,17 +55,28 @@ describe("the body of a request", () => {
 });
 
 describe("Host and Origin", () => {
-  it.each(["/mcp", "/", "/livez", "/readyz", "/api/v1/claims", "/nowhere"])("are checked on %s", async (path) => {
-    const method = path === "/mcp" ? "POST" : "GET";
-    for (const headers of [{ host: "evil.example" }, { host: "localhost", origin: "http://evil.example" }]) {
-      const answer = await send(server.url + path, { method, headers: { ...JSON_TYPE, ...headers } });
-      expect(answer.status).toBe(403);
-      expect(answer.text).not.toContain("evil");
-    }
-  });
+  it.each(["/mcp", "/", "/livez", "/readyz", "/api/v1/claims", "/nowhere"])(
+    "are checked on %s",
+    async (path) => {
+      const method = path === "/mcp" ? "POST" : "GET";
+      for (const headers of [
+        { host: "evil.example" },
+        { host: "localhost", origin: "http://evil.example" },
+      ]) {
+        const answer = await send(server.url + path, { method, headers: { ...JSON_TYPE, ...headers } });
+        expect(answer.status).toBe(403);
+        expect(answer.text).not.toContain("evil");
+      }
+    },
+  );
 
   it("let a page of this machine through", async () => {
-    const answer = await modern(server.mcpUrl, "tools/list", {}, { host: "localhost", origin: "http://localhost:5173" });
+    const answer = await modern(
+      server.mcpUrl,
+      "tools/list",
+      {},
+      { host: "localhost", origin: "http://localhost:5173" },
+    );
     expect(answer.status).toBe(200);
   });
 });
@@ -80,6 +94,22 @@ describe("methods and paths", () => {
     expect(nowhere.status).toBe(404);
     expect(nowhere.headers["content-type"]).toBe("application/problem+json");
     expect(JSON.parse(nowhere.text)).toMatchObject({ status: 404, error: "route_not_found" });
+  });
+
+  it("what is no path or no method of ours is answered, not tripped over", async () => {
+    expect((await send(server.url, { method: "TRACE" })).status).toBe(501);
+    const ask = async (line: string): Promise<string> => {
+      const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+      socket.end(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      let text = "";
+      for await (const chunk of socket) text += String(chunk);
+      return text.slice(9, 12);
+    };
+    expect(await ask("OPTIONS *")).toBe("404");
+    expect(await ask("GET http://localhost/livez")).toBe("200");
+    expect(await ask("GET mailto:x")).toBe("400");
+    expect(await ask("GET //evil.example/livez")).toBe("404");
+    expect(await ask("GET /%zz?%zz=%")).toBe("404");
   });
 
   it("more requests than may wait ahead of their answers end the connection", async () => {

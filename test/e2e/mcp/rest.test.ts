@@ -1,19 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fault } from "../../../services/contract/errors.ts";
-import type { DependencyState } from "../../../services/api/rest/app.ts";
 import { send } from "../../support/raw-mcp.ts";
 import { scriptedEngine, type EngineCall } from "../../support/scripted-engine.ts";
 import { serveEngine, TEST_VERSION, type TestServer } from "../../support/server.ts";
 
 let script: (call: EngineCall) => Record<string, unknown>;
-let dependencies: readonly DependencyState[];
+let redisAway = false;
 let countsAway = false;
 const engine = scriptedEngine((call) => script(call));
 let server: TestServer;
 
 beforeAll(async () => {
   server = await serveEngine(engine, {
-    health: { check: () => Promise.resolve(dependencies) },
+    checks: {
+      postgres: () => Promise.resolve(),
+      redis: () => (redisAway ? Promise.reject(new Error("redis://:secret@host")) : Promise.resolve()),
+    },
     about: {
       data: "<b>data</b>",
       counts: () => (countsAway ? Promise.reject(new Error("away")) : Promise.resolve({ items: 12 })),
@@ -22,13 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const get = (path: string, headers: Record<string, string> = {}) => send(server.url + path, { method: "GET", headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  send(server.url + path, { method: "GET", headers });
 
 describe("GET /", () => {
   it("is a page that loads nothing and runs nothing", async () => {
     const page = await get("/", { accept: "text/html" });
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
-    expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /);
+    expect(page.headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; /,
+    );
     expect(page.text).toContain(`Muster ${TEST_VERSION}`);
     expect(page.text).toContain(server.mcpUrl);
     expect(page.text).toContain("12");
@@ -37,7 +42,10 @@ describe("GET /", () => {
   });
 
   it("is JSON for a program", async () => {
-    const facts = JSON.parse((await get("/", { accept: "application/json" })).text) as Record<string, unknown>;
+    const facts = JSON.parse((await get("/", { accept: "application/json" })).text) as Record<
+      string,
+      unknown
+    >;
     expect(facts).toMatchObject({
       name: "muster",
       version: TEST_VERSION,
@@ -60,12 +68,18 @@ describe("probes", () => {
   });
 
   it("/readyz says which dependency is away", async () => {
-    dependencies = [{ name: "postgres", ok: true }];
     expect((await get("/readyz")).status).toBe(200);
-    dependencies = [{ name: "postgres", ok: true }, { name: "redis", ok: false, message: "connection refused" }];
+    redisAway = true;
     const answer = await get("/readyz");
+    redisAway = false;
     expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.text)).toMatchObject({ ready: false, message: "Not ready: redis is away.", dependencies });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: "unavailable",
+      message: "Not ready: redis (unavailable).",
+      ready: false,
+      checks: { postgres: { ok: true }, redis: { ok: false } },
+    });
+    expect(answer.text).not.toContain("secret");
   });
 
   it("answer HEAD without a body", async () => {
@@ -79,8 +93,14 @@ describe("reads", () => {
 
   it("/api/v1/claims and /api/v1/agents run the contract's operations", async () => {
     script = ({ name }) => (name === "list_claims" ? { claims: [], ...EMPTY } : { agents: [], ...EMPTY });
-    expect(JSON.parse((await get("/api/v1/claims?limit=10&lapsed=true")).text)).toEqual({ claims: [], ...EMPTY });
-    expect(engine.calls.at(-1)).toMatchObject({ name: "list_claims", input: { limit: 10, lapsed: true, offset: 0 } });
+    expect(JSON.parse((await get("/api/v1/claims?limit=10&lapsed=true")).text)).toEqual({
+      claims: [],
+      ...EMPTY,
+    });
+    expect(engine.calls.at(-1)).toMatchObject({
+      name: "list_claims",
+      input: { limit: 10, lapsed: true, offset: 0 },
+    });
     expect((await get("/api/v1/agents")).status).toBe(200);
     expect(engine.calls.at(-1)).toMatchObject({ name: "list_agents" });
   });
@@ -100,13 +120,20 @@ describe("reads", () => {
     };
     const away = await get("/api/v1/claims");
     expect([away.status, away.headers["retry-after"]]).toEqual([503, "2"]);
-    expect(JSON.parse(away.text)).toMatchObject({ error: "unavailable", kind: "transient", retryAfterMs: 1_200 });
+    expect(JSON.parse(away.text)).toMatchObject({
+      error: "unavailable",
+      kind: "transient",
+      retryAfterMs: 1_200,
+    });
     script = () => {
       throw new Error("select * from secrets");
     };
     const broken = await get("/api/v1/claims");
     expect(broken.status).toBe(500);
     expect(broken.text).not.toContain("secrets");
-    expect(JSON.parse(broken.text)).toMatchObject({ error: "INTERNAL_ERROR", requestId: broken.headers["x-request-id"] });
+    expect(JSON.parse(broken.text)).toMatchObject({
+      error: "INTERNAL_ERROR",
+      requestId: broken.headers["x-request-id"],
+    });
   });
 });

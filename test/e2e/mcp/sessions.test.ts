@@ -1,6 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, initialize, legacy, INITIALIZE_PARAMS } from "../../support/raw-mcp.ts";
 import { scriptedEngine } from "../../support/scripted-engine.ts";
@@ -55,7 +57,9 @@ describe("a session of the 2025 era", () => {
       [one, "made-up"],
       [stranger, header],
     ] as const) {
-      const answer = await callTool("legacy", server.mcpUrl, "get_next_status", ARGS, { "mcp-session-id": id });
+      const answer = await callTool("legacy", server.mcpUrl, "get_next_status", ARGS, {
+        "mcp-session-id": id,
+      });
       expect([answer.status, answer.json().error?.code]).toEqual([404, -32001]);
     }
     expect(engine.calls.length).toBe(before);
@@ -64,7 +68,7 @@ describe("a session of the 2025 era", () => {
   it("that is refused is replaced when the v1 client initializes again", async () => {
     const url = new URL(one.mcpUrl);
     const stale = new Client({ name: "v1", version: "1" });
-    await stale.connect(new StreamableHTTPClientTransport(url, { sessionId: "stale" }) as Transport);
+    await stale.connect(new StreamableHTTPClientTransport(url, { sessionId: "stale" }));
     const call = { name: "get_next_status", arguments: ARGS };
     // A transport with a session resumes it instead of initializing, so the first call meets the refusal.
     await expect(stale.callTool(call)).rejects.toSatisfy(
@@ -72,7 +76,7 @@ describe("a session of the 2025 era", () => {
     );
     await stale.close();
     const fresh = new Client({ name: "v1", version: "1" });
-    await fresh.connect(new StreamableHTTPClientTransport(url) as Transport);
+    await fresh.connect(new StreamableHTTPClientTransport(url));
     expect((await fresh.callTool(call)).isError).toBeUndefined();
     expect(engine.calls.at(-1)?.caller.session).toMatch(/^mcp-/);
     await fresh.close();
@@ -88,11 +92,16 @@ describe("a request of the 2026 era", () => {
 });
 
 describe("Muster-Session", () => {
-  it.each(["legacy", "modern"] as const)("names the session of the client spoken for, in the %s era", async (era) => {
-    expect((await sessionSeen(one, era, { "muster-session": "stdio-42" }))?.session).toBe("stdio-42");
-    const bad = await callTool(era, one.mcpUrl, "get_next_status", ARGS, { "muster-session": "not a name" });
-    expect(bad.status).toBe(400);
-  });
+  it.each(["legacy", "modern"] as const)(
+    "names the session of the client spoken for, in the %s era",
+    async (era) => {
+      expect((await sessionSeen(one, era, { "muster-session": "stdio-42" }))?.session).toBe("stdio-42");
+      const bad = await callTool(era, one.mcpUrl, "get_next_status", ARGS, {
+        "muster-session": "not a name",
+      });
+      expect(bad.status).toBe(400);
+    },
+  );
 });
 
 describe("ping", () => {

@@ -3,7 +3,11 @@ import { callTool, send } from "../../support/raw-mcp.ts";
 import { scriptedEngine, type EngineCall } from "../../support/scripted-engine.ts";
 import { serveEngine } from "../../support/server.ts";
 
-const ANSWER = { itemId: "6b1f0a52-6a4b-4a7e-9d86-0a4f2f6a1c11", currentRole: "queue", recommendation: "Ready" };
+const ANSWER = {
+  itemId: "6b1f0a52-6a4b-4a7e-9d86-0a4f2f6a1c11",
+  currentRole: "queue",
+  recommendation: "Ready",
+};
 const ARGS = { itemId: ANSWER.itemId };
 
 /** An engine whose calls wait until the test answers them. */
@@ -27,7 +31,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era that hangs 
     expect(caller.signal.aborted).toBe(false);
     const aborted = new Promise((resolve) => caller.signal.addEventListener("abort", resolve));
     client.abort();
-    await expect(answer).rejects.toThrow();
+    await expect(answer).rejects.toThrow("aborted");
     await aborted;
     release();
     await server.close();
@@ -67,9 +71,7 @@ describe("stopping", () => {
     const running = callTool("modern", server.mcpUrl, "get_next_status", ARGS);
     const { caller } = await arrived;
     expect(caller.signal.aborted).toBe(false);
-    const cut = expect(running).rejects.toThrow("socket hang up");
-    await server.api.close(0);
-    await cut;
+    await Promise.all([expect(running).rejects.toThrow("socket hang up"), server.api.close(0)]);
     await expect.poll(() => caller.signal.aborted).toBe(true);
     release();
   });

@@ -24,8 +24,11 @@ afterAll(async () => {
   await viaSdk.close();
 });
 
-const ask = (era: "legacy" | "modern", args: Record<string, unknown> = { itemId: STATUS.itemId }, url = server.mcpUrl) =>
-  callTool(era, url, "get_next_status", args);
+const ask = (
+  era: "legacy" | "modern",
+  args: Record<string, unknown> = { itemId: STATUS.itemId },
+  url = server.mcpUrl,
+) => callTool(era, url, "get_next_status", args);
 
 describe.each(ERAS)("a tool call of the %s era", (era) => {
   it("carries the answer as structured content beside a short text", async () => {
@@ -51,7 +54,12 @@ describe.each(ERAS)("a tool call of the %s era", (era) => {
     expect(result?.isError).toBe(true);
     expect(result?.content?.[0]?.text).toMatch(/^item_held .*The item is held\.\nNext: .* 1500 ms/);
     expect(result?.structuredContent).toEqual({
-      error: expect.objectContaining({ code: "item_held", kind: "transient", retryAfterMs: 1_500, details: { until: "noon" } }) as unknown,
+      error: expect.objectContaining({
+        code: "item_held",
+        kind: "transient",
+        retryAfterMs: 1_500,
+        details: { until: "noon" },
+      }) as unknown,
     });
   });
 
@@ -66,7 +74,9 @@ describe.each(ERAS)("a tool call of the %s era", (era) => {
     expect(result?.structuredContent).toEqual({
       error: expect.objectContaining({ code: "INTERNAL_ERROR", details: { requestId } }) as unknown,
     });
-    expect(server.logLines.some((line) => line.includes("hunter2") && line.includes(String(requestId)))).toBe(true);
+    expect(server.logLines.some((line) => line.includes("hunter2") && line.includes(String(requestId)))).toBe(
+      true,
+    );
   });
 
   it("names an argument that was not declared, and the engine is not asked [P-31]", async () => {
@@ -75,7 +85,10 @@ describe.each(ERAS)("a tool call of the %s era", (era) => {
     const { result } = (await ask(era, { itemId: STATUS.itemId, itemid: "typo" })).json();
     expect(result?.isError).toBe(true);
     expect(result?.structuredContent).toEqual({
-      error: expect.objectContaining({ code: "VALIDATION_ERROR", message: expect.stringContaining("itemid") as string }) as unknown,
+      error: expect.objectContaining({
+        code: "VALIDATION_ERROR",
+        message: expect.stringContaining("itemid") as string,
+      }) as unknown,
     });
     expect(engine.calls.length).toBe(before);
   });
@@ -96,7 +109,13 @@ describe.each(ERAS)("a tool call of the %s era", (era) => {
 
   it("serves a client that only accepts JSON", async () => {
     script = () => STATUS;
-    const answer = await callTool(era, server.mcpUrl, "get_next_status", { itemId: STATUS.itemId }, { accept: "application/json" });
+    const answer = await callTool(
+      era,
+      server.mcpUrl,
+      "get_next_status",
+      { itemId: STATUS.itemId },
+      { accept: "application/json" },
+    );
     expect(answer.status).toBe(200);
     expect(answer.headers["content-type"]).toMatch(/^application\/json/);
   });
@@ -104,7 +123,12 @@ describe.each(ERAS)("a tool call of the %s era", (era) => {
 
 describe("the fast lane", () => {
   it("answers exactly as the SDK does", async () => {
-    for (const make of [() => STATUS, () => { throw fault("item_held", "Held."); }]) {
+    for (const make of [
+      () => STATUS,
+      () => {
+        throw fault("item_held", "Held.");
+      },
+    ]) {
       script = make;
       const [fast, sdk] = await Promise.all([ask("modern"), ask("modern", undefined, viaSdk.mcpUrl)]);
       expect(fast.json()).toEqual(sdk.json());

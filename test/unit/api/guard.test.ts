@@ -1,20 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { createGuard } from "../../../services/api/http/guard.ts";
 
-const guard = createGuard({ host: "127.0.0.1", publicUrl: "https://muster.example/app", allowedHosts: ["box.lan:3001", "fe80::1"] });
+const guard = createGuard({
+  host: "127.0.0.1",
+  publicUrl: "https://muster.example/app",
+  allowedHosts: ["box.lan:3001", "fe80::1"],
+});
 const allows = (host: string | undefined, origin?: string): boolean =>
   guard({ ...(host !== undefined && { host }), ...(origin !== undefined && { origin }) }) === null;
 
 describe("the Host check", () => {
-  it.each(["localhost:3001", "LOCALHOST", "127.0.0.1:9", "[::1]:3001", "muster.example", "box.lan", "[fe80::1]:80"])(
-    "serves %s",
-    (host) => expect(allows(host)).toBe(true),
-  );
+  it.each([
+    "localhost:3001",
+    "LOCALHOST",
+    "127.0.0.1:9",
+    "[::1]:3001",
+    "muster.example",
+    "box.lan",
+    "[fe80::1]:80",
+  ])("serves %s", (host) => expect(allows(host)).toBe(true));
 
-  it.each([undefined, "", "evil.example", "localhost.evil.example", "127.0.0.2", "localhost@evil.example", "a b", "localhost/x"])(
-    "refuses %s",
-    (host) => expect(allows(host)).toBe(false),
-  );
+  it.each([
+    undefined,
+    "",
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.2",
+    "localhost@evil.example",
+    "a b",
+    "localhost/x",
+  ])("refuses %s", (host) => expect(allows(host)).toBe(false));
 
   it("does not take the address of all interfaces for a name", () => {
     const open = createGuard({ host: "0.0.0.0", allowedHosts: [] });
@@ -29,8 +44,12 @@ describe("the Origin check", () => {
     expect(allows("localhost", "https://muster.example")).toBe(true);
   });
 
-  it.each(["null", "", "http://evil.example", "file://", "chrome-extension://abc", "http://localhost@evil.example"])(
-    "refuses a page of %s",
-    (origin) => expect(allows("localhost", origin)).toBe(false),
-  );
+  it.each([
+    "null",
+    "",
+    "http://evil.example",
+    "file://",
+    "chrome-extension://abc",
+    "http://localhost@evil.example",
+  ])("refuses a page of %s", (origin) => expect(allows("localhost", origin)).toBe(false));
 });
