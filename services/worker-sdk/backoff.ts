@@ -1,7 +1,12 @@
 /** Waiting between tries: exponential, with jitter, and never past an abort. */
 
 /** Between half of `baseMs * 2^attempt` and all of it, so that a fleet does not come back in step. */
-export function backoffMs(attempt: number, baseMs: number, maxMs: number, random: number = Math.random()): number {
+export function backoffMs(
+  attempt: number,
+  baseMs: number,
+  maxMs: number,
+  random: number = Math.random(),
+): number {
   const full = Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
   return full * (0.5 + random / 2);
 }

@@ -51,7 +51,12 @@ export interface Caller {
 type Try =
   | { readonly kind: "result"; readonly data: Record<string, unknown> }
   | { readonly kind: "refused"; readonly error: MusterClientError }
-  | { readonly kind: "unreachable"; readonly problem: string; readonly cause?: unknown; readonly retryAfterMs?: number };
+  | {
+      readonly kind: "unreachable";
+      readonly problem: string;
+      readonly cause?: unknown;
+      readonly retryAfterMs?: number;
+    };
 
 export function createCaller(options: CallerOptions): Caller {
   const { endpoints } = options;
@@ -97,7 +102,13 @@ export function createCaller(options: CallerOptions): Caller {
   };
 }
 
-async function tryOnce(options: CallerOptions, url: URL, tool: string, body: string, limits: CallLimits): Promise<Try> {
+async function tryOnce(
+  options: CallerOptions,
+  url: URL,
+  tool: string,
+  body: string,
+  limits: CallLimits,
+): Promise<Try> {
   const controller = new AbortController();
   const abort = (): void => controller.abort(limits.signal?.reason);
   const tooSlow = (): void => controller.abort(new Error(`No answer within ${limits.timeoutMs} ms`));
@@ -105,12 +116,18 @@ async function tryOnce(options: CallerOptions, url: URL, tool: string, body: str
   limits.signal?.addEventListener("abort", abort, { once: true });
   try {
     const headers = requestHeaders(tool, options.token);
-    const answer = readAnswer(await options.transport.send({ url, headers, body, signal: controller.signal }));
+    const answer = readAnswer(
+      await options.transport.send({ url, headers, body, signal: controller.signal }),
+    );
     if (answer.kind !== "broken") return answer;
     const { problem, retryAfterMs } = answer;
     return { kind: "unreachable", problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {
-    return { kind: "unreachable", problem: error instanceof Error ? error.message : String(error), cause: error };
+    return {
+      kind: "unreachable",
+      problem: error instanceof Error ? error.message : String(error),
+      cause: error,
+    };
   } finally {
     clearTimeout(timer);
     limits.signal?.removeEventListener("abort", abort);
@@ -136,7 +153,12 @@ function failureOf(answer: Exclude<Try, { kind: "result" }>, url: URL, tries: nu
   if (answer.kind === "refused") return answer.error;
   const times = tries === 1 ? "once" : `${tries} times`;
   const message = `No answer from Muster at ${url.origin} (tried ${times}): ${answer.problem}`;
-  return new ConnectionError(message, url.href, tries, answer.cause === undefined ? {} : { cause: answer.cause });
+  return new ConnectionError(
+    message,
+    url.href,
+    tries,
+    answer.cause === undefined ? {} : { cause: answer.cause },
+  );
 }
 
 function stillShedding(retryAfterMs: number): MusterClientError {

@@ -39,7 +39,8 @@ export async function claimWhenFree(slot: SlotContext): Promise<HeldClaim | null
       if (slot.untilEmpty && isDrained(claim) && !slot.othersAreBusy()) return null;
       const waitedMs = monotonicMs() - startedAtMs;
       // An answer before its time (the server drains, or lets no more callers wait) must not become a busy loop.
-      if (waitedMs < waitSeconds * 500 || waitSeconds === 0) await pause(pauseMs(claim.retryAfterMs, misses), slot.stopping);
+      if (waitedMs < waitSeconds * 500 || waitSeconds === 0)
+        await pause(pauseMs(claim.retryAfterMs, misses), slot.stopping);
     } catch (error) {
       if (slot.stopping.aborted) {
         await settleOpenClaim(slot, requestId);
@@ -66,7 +67,8 @@ function waitFor(slot: SlotContext, misses: number): number {
 /** True when nothing matches, or what matches needs somebody else to act first. */
 export function isDrained(claim: ClaimRefused): boolean {
   if (claim.outcome === "queue_empty") return true;
-  if (claim.outcome !== "none_eligible" || claim.excluded === undefined || claim.nextAt !== undefined) return false;
+  if (claim.outcome !== "none_eligible" || claim.excluded === undefined || claim.nextAt !== undefined)
+    return false;
   const { excluded } = claim;
   return PASSING.every((reason) => (excluded[reason] ?? 0) === 0);
 }

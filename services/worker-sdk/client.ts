@@ -121,8 +121,14 @@ export function createClient(options: ClientOptions): Client {
   const transport = options.fetch === undefined ? createHttpTransport() : createFetchTransport(options.fetch);
   const info = { name: "muster-worker-sdk", version: VERSION };
   const caller = createCaller({ endpoints: createEndpoints(urls), transport, token: options.token, info });
-  const limits = { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, retryForMs: options.retryForMs ?? RETRY_FOR_MS };
-  return clientFor({ caller, limits, agent: options.agent, close: () => transport.close() }, options.workerId ?? randomUUID());
+  const limits = {
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    retryForMs: options.retryForMs ?? RETRY_FOR_MS,
+  };
+  return clientFor(
+    { caller, limits, agent: options.agent, close: () => transport.close() },
+    options.workerId ?? randomUUID(),
+  );
 }
 
 interface Connection {
@@ -177,7 +183,11 @@ function clientFor(connection: Connection, workerId: string): Client {
       return answers.flatMap(({ data }) => (data as unknown as ClaimItemOutput).releases);
     },
     async advance(request, options = {}) {
-      const { data, firstTryAtMs } = await caller.send("advance_item", { ...identity(), ...request }, limitsOf(options));
+      const { data, firstTryAtMs } = await caller.send(
+        "advance_item",
+        { ...identity(), ...request },
+        limitsOf(options),
+      );
       return { ...(data as unknown as AdvanceItemOutput), firstTryAtMs };
     },
     async call<T>(tool: string, input: object, options: CallOptions = {}) {
@@ -192,5 +202,7 @@ function clientFor(connection: Connection, workerId: string): Client {
 
 function batchesOf<T>(all: readonly T[]): (readonly T[])[] {
   const count = Math.ceil(all.length / BATCH_SIZE_MAX);
-  return Array.from({ length: count }, (_, index) => all.slice(index * BATCH_SIZE_MAX, (index + 1) * BATCH_SIZE_MAX));
+  return Array.from({ length: count }, (_, index) =>
+    all.slice(index * BATCH_SIZE_MAX, (index + 1) * BATCH_SIZE_MAX),
+  );
 }

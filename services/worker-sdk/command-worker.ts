@@ -42,8 +42,8 @@ const EXIT_LATER = 75;
 /** Within the limit of a reason, with room for the line in front. */
 const TAIL_SIZE_MAX_BYTES = REASON_LENGTH_MAX - 200;
 const KILL_GRACE_MS = 2_000;
-/** A stopping worker waits half a second for its handlers; programs must be gone by then. */
-const STOP_KILL_GRACE_MS = 300;
+/** A stopping worker waits a quarter of a second for its handlers; programs must be gone by then. */
+const STOP_KILL_GRACE_MS = 150;
 
 /**
  * Runs a program for each item until SIGTERM, or until everything is done with
@@ -100,7 +100,11 @@ export async function runCommandWorker(options: CommandWorkerOptions): Promise<C
   return report;
 }
 
-function runFor(item: ClaimedItem, context: HandlerContext, options: CommandWorkerOptions): Promise<ProgramEnd> {
+function runFor(
+  item: ClaimedItem,
+  context: HandlerContext,
+  options: CommandWorkerOptions,
+): Promise<ProgramEnd> {
   const killGraceMs = options.killGraceMs ?? KILL_GRACE_MS;
   const pass = options.onLine ?? passThrough;
   return runProgram({
@@ -116,7 +120,10 @@ function runFor(item: ClaimedItem, context: HandlerContext, options: CommandWork
   });
 }
 
-function environmentOf(context: HandlerContext, options: CommandWorkerOptions): Record<string, string | undefined> {
+function environmentOf(
+  context: HandlerContext,
+  options: CommandWorkerOptions,
+): Record<string, string | undefined> {
   return {
     // oxlint-disable-next-line node/no-process-env -- A program gets the environment of who runs it.
     ...process.env,

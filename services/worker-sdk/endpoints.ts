@@ -16,16 +16,22 @@ export interface Endpoints {
 /** Reads one address, a list, or a comma-separated list as `MUSTER_URL` holds it. */
 export function parseUrls(urls: string | readonly string[]): URL[] {
   const list = typeof urls === "string" ? urls.split(",") : urls;
-  const parsed = list.map((text) => text.trim()).filter((text) => text !== "").map(toMcpUrl);
-  if (parsed.length === 0) throw new TypeError("At least one Muster URL is needed, for example http://127.0.0.1:3001");
+  const parsed = list
+    .map((text) => text.trim())
+    .filter((text) => text !== "")
+    .map(toMcpUrl);
+  if (parsed.length === 0)
+    throw new TypeError("At least one Muster URL is needed, for example http://127.0.0.1:3001");
   return parsed;
 }
 
 /** Accepts the server's address with or without `/mcp`; asks for the tools that a worker needs. */
 function toMcpUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new TypeError(`Not a URL: "${text}". Expected something like http://127.0.0.1:3001`);
+  if (!URL.canParse(text))
+    throw new TypeError(`Not a URL: "${text}". Expected something like http://127.0.0.1:3001`);
   const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`Not an http or https URL: "${text}"`);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new TypeError(`Not an http or https URL: "${text}"`);
   const path = url.pathname.replace(/\/+$/, "");
   url.pathname = path.endsWith("/mcp") ? path : `${path}/mcp`;
   if (!url.searchParams.has("toolset")) url.searchParams.set("toolset", "worker");

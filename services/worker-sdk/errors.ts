@@ -131,7 +131,8 @@ export class WorkerStopped extends Error {
 
 /** The text of anything thrown, for a log line or as evidence. */
 export function textOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : JSON.stringify(thrown) ?? String(thrown);
+  if (!(thrown instanceof Error))
+    return typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? String(thrown));
   const text = thrown.stack ?? `${thrown.name}: ${thrown.message}`;
   return thrown.cause === undefined ? text : `${text}\ncaused by ${textOf(thrown.cause)}`;
 }

@@ -100,5 +100,14 @@ async function settle(tenure: Tenure, outcome: Outcome, slot: SlotContext): Prom
 function contextOf(tenure: Tenure, slot: SlotContext): HandlerContext {
   const { item, fence, attempt } = tenure.claim;
   const { client, log } = slot;
-  return { signal: tenure.signal, item, fence, attempt, workerId: client.workerId, client, log, msLeft: () => tenure.msLeft() };
+  return {
+    signal: tenure.signal,
+    item,
+    fence,
+    attempt,
+    workerId: client.workerId,
+    client,
+    log,
+    msLeft: () => tenure.msLeft(),
+  };
 }

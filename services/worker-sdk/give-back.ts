@@ -14,7 +14,12 @@ export async function giveBack(claim: ClaimGranted, slot: SlotContext, reason: s
 }
 
 /** Ends the claim; `requeue` also puts work back into the queue. Returns whether the server did it. Never throws. */
-export async function release(itemId: string, fence: number, slot: SlotContext, requeue: boolean): Promise<boolean> {
+export async function release(
+  itemId: string,
+  fence: number,
+  slot: SlotContext,
+  requeue: boolean,
+): Promise<boolean> {
   try {
     const limits = { timeoutMs: RELEASE_TIMEOUT_MS, retryForMs: RELEASE_TIMEOUT_MS };
     const [result] = await slot.client.release([{ itemId, fence, requeue }], limits);

@@ -7,7 +7,12 @@ import { textOf } from "./errors.ts";
 import { giveBack, release } from "./give-back.ts";
 import { heldFrom, type HeldClaim } from "./held-claim.ts";
 import { fail, type Outcome } from "./outcome.ts";
-import type { AdvanceItemRequest, TransitionApplied, TransitionRefused, TransitionRequest } from "./shapes.ts";
+import type {
+  AdvanceItemRequest,
+  TransitionApplied,
+  TransitionRefused,
+  TransitionRequest,
+} from "./shapes.ts";
 import type { SlotContext } from "./slot-context.ts";
 import type { Tenure } from "./tenure.ts";
 
@@ -26,7 +31,13 @@ const RETRY_BASE_MS = 50;
 const RETRY_MAX_MS = 2_000;
 
 /** Refusals that mean: this claim is not ours any more. */
-const LOST_CODES: readonly string[] = ["claim_lost", "not_claim_holder", "item_not_found", "not_found", "RESOURCE_NOT_FOUND"];
+const LOST_CODES: readonly string[] = [
+  "claim_lost",
+  "not_claim_holder",
+  "item_not_found",
+  "not_found",
+  "RESOURCE_NOT_FOUND",
+];
 
 export async function handIn(tenure: Tenure, outcome: Outcome, slot: SlotContext): Promise<ItemEnd> {
   try {
@@ -43,7 +54,12 @@ export async function handIn(tenure: Tenure, outcome: Outcome, slot: SlotContext
 async function handInComplete(tenure: Tenure, outcome: Complete, slot: SlotContext): Promise<ItemEnd> {
   const { itemId, fence } = tenure.claim;
   const { workerId } = slot.client;
-  const transition = { itemId, fence, trigger: outcome.trigger ?? slot.finishWith, ...(outcome.summary === undefined ? {} : { summary: outcome.summary }) };
+  const transition = {
+    itemId,
+    fence,
+    trigger: outcome.trigger ?? slot.finishWith,
+    ...(outcome.summary === undefined ? {} : { summary: outcome.summary }),
+  };
   const { result, answer } = await advance(tenure, transition, slot, !slot.stopping.aborted);
   if (!result.applied) {
     if (LOST_CODES.includes(result.errorCode)) return lostAtTheDoor(tenure, slot);
@@ -62,7 +78,13 @@ async function handInComplete(tenure: Tenure, outcome: Complete, slot: SlotConte
 
 async function handInFailure(tenure: Tenure, outcome: Fail, slot: SlotContext): Promise<ItemEnd> {
   const { itemId, fence } = tenure.claim;
-  const transition = { itemId, fence, trigger: "fail" as const, class: outcome.class, reason: outcome.reason };
+  const transition = {
+    itemId,
+    fence,
+    trigger: "fail" as const,
+    class: outcome.class,
+    reason: outcome.reason,
+  };
   const { result } = await advance(tenure, transition, slot, false);
   if (!result.applied) {
     if (LOST_CODES.includes(result.errorCode)) return lostAtTheDoor(tenure, slot);
@@ -83,7 +105,12 @@ interface Advanced {
  * One transition under one `requestId`, repeated while its refusal is a passing one:
  * the server keeps answers of what it did, not of what it refused.
  */
-async function advance(tenure: Tenure, transition: TransitionRequest, slot: SlotContext, claimNext: boolean): Promise<Advanced> {
+async function advance(
+  tenure: Tenure,
+  transition: TransitionRequest,
+  slot: SlotContext,
+  claimNext: boolean,
+): Promise<Advanced> {
   const retryForMs = Math.max(HAND_IN_RETRY_MIN_MS, tenure.claim.ttlSeconds * 1000);
   const { entry, capabilities, client } = slot;
   const withNext = {
@@ -100,7 +127,8 @@ async function advance(tenure: Tenure, transition: TransitionRequest, slot: Slot
     const answer = await client.advance(request, { retryForMs });
     const result = answer.results[0];
     if (result === undefined) throw new TypeError("The answer to a transition holds no result");
-    if (result.applied || result.errorKind === "permanent" || monotonicMs() > giveUpAtMs) return { result, answer };
+    if (result.applied || result.errorKind === "permanent" || monotonicMs() > giveUpAtMs)
+      return { result, answer };
     await pause(result.retryAfterMs ?? backoffMs(tries, RETRY_BASE_MS, RETRY_MAX_MS));
   }
 }

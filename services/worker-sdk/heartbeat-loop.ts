@@ -87,8 +87,14 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
       report({ type: "renewed", count: results.filter((result) => result.outcome === "success").length });
       return null;
     } catch (error) {
-      report({ type: "trouble", message: error instanceof Error ? error.message : String(error), code: codeOf(error) });
-      const waitMs = retryAfterOf(error) ?? backoffMs(failures, RETRY_BASE_MS, Math.min(ttlMs / 6, RETRY_MAX_MS), random());
+      report({
+        type: "trouble",
+        message: error instanceof Error ? error.message : String(error),
+        code: codeOf(error),
+      });
+      const waitMs =
+        retryAfterOf(error) ??
+        backoffMs(failures, RETRY_BASE_MS, Math.min(ttlMs / 6, RETRY_MAX_MS), random());
       // What the server asks for is honoured, but not beyond the point where waiting loses the claims.
       return Math.min(waitMs, Math.max(RETRY_BASE_MS, shortestTrust(asked, now()) / 2));
     }
@@ -130,7 +136,8 @@ function lossCauseOf(outcome: string): LossCause | null {
 
 function batchesOf<T>(all: readonly T[]): T[][] {
   const batches: T[][] = [];
-  for (let start = 0; start < all.length; start += BATCH_SIZE_MAX) batches.push(all.slice(start, start + BATCH_SIZE_MAX));
+  for (let start = 0; start < all.length; start += BATCH_SIZE_MAX)
+    batches.push(all.slice(start, start + BATCH_SIZE_MAX));
   return batches;
 }
 
@@ -143,7 +150,8 @@ function shortestTrust(tended: readonly Tended[], nowMs: number): number {
 }
 
 function retryAfterOf(error: unknown): number | undefined {
-  const after = typeof error === "object" && error !== null && "retryAfterMs" in error ? error.retryAfterMs : undefined;
+  const after =
+    typeof error === "object" && error !== null && "retryAfterMs" in error ? error.retryAfterMs : undefined;
   return typeof after === "number" ? after : undefined;
 }
 

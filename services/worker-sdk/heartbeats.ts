@@ -3,7 +3,13 @@ import { Worker as Thread } from "node:worker_threads";
 import { monotonicMs } from "./clock.ts";
 import type { LossCause } from "./errors.ts";
 import type { EventFunc } from "./events.ts";
-import { createCell, type FromThread, type HeartbeatSetup, type TenureCell, type ToThread } from "./heartbeat-messages.ts";
+import {
+  createCell,
+  type FromThread,
+  type HeartbeatSetup,
+  type TenureCell,
+  type ToThread,
+} from "./heartbeat-messages.ts";
 
 export interface Attachment {
   readonly cell: TenureCell;
@@ -32,7 +38,10 @@ const BLOCKED_WARN_MS = 1_000;
 const RESTART_AFTER_MS = 500;
 
 // The same file as source and as built output; only its ending differs.
-const THREAD_FILE = new URL(import.meta.url.endsWith(".ts") ? "./heartbeat-thread.ts" : "./heartbeat-thread.js", import.meta.url);
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "./heartbeat-thread.ts" : "./heartbeat-thread.js",
+  import.meta.url,
+);
 
 interface Attached {
   readonly request: AttachRequest;
@@ -92,7 +101,8 @@ export function startHeartbeats(setup: HeartbeatSetup, emit: EventFunc): Heartbe
       case "round":
         return checkLateness(message.sentAtMs);
       case "lost": {
-        const same = ({ request }: Attached): boolean => request.itemId === message.itemId && request.fence === message.fence;
+        const same = ({ request }: Attached): boolean =>
+          request.itemId === message.itemId && request.fence === message.fence;
         for (const { request } of [...attached].filter(same)) request.onLost(message.lossCause);
       }
     }

@@ -19,7 +19,14 @@ export {
 export { createWorker, type Worker, type WorkerOptions } from "./worker.ts";
 export type { ClaimedItem, Handler, HandlerContext } from "./slot-context.ts";
 export { complete, fail, handBack, type FinishTrigger, type Outcome } from "./outcome.ts";
-export { ClaimLost, ConnectionError, MusterClientError, WorkerStopped, type LossCause, type RefusalFields } from "./errors.ts";
+export {
+  ClaimLost,
+  ConnectionError,
+  MusterClientError,
+  WorkerStopped,
+  type LossCause,
+  type RefusalFields,
+} from "./errors.ts";
 export { runCommandWorker, type CommandWorkerOptions, type CommandWorkerReport } from "./command-worker.ts";
 export type { EventFunc, WorkerEvent } from "./events.ts";
 export { createStderrLog, type Log } from "./log.ts";

@@ -6,7 +6,11 @@ import { REASON_LENGTH_MAX, SUMMARY_LENGTH_MAX } from "../contract/limits.ts";
 export type FinishTrigger = "complete" | "start";
 
 export type Outcome =
-  | { readonly kind: "complete"; readonly trigger?: FinishTrigger | undefined; readonly summary?: string | undefined }
+  | {
+      readonly kind: "complete";
+      readonly trigger?: FinishTrigger | undefined;
+      readonly summary?: string | undefined;
+    }
   | { readonly kind: "handBack"; readonly reason: string }
   | { readonly kind: "fail"; readonly class: FailureClass; readonly reason: string };
 

@@ -80,7 +80,11 @@ function untilExit(child: ChildProcess): Promise<Pick<ProgramEnd, "exitCode" | "
 }
 
 /** Returns what stops it. */
-function killOnAbort(child: ChildProcess, signal: AbortSignal, killAfterMs: (reason: unknown) => number): () => void {
+function killOnAbort(
+  child: ChildProcess,
+  signal: AbortSignal,
+  killAfterMs: (reason: unknown) => number,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
   const onAbort = (): void => {
     killGroup(child, "SIGTERM");

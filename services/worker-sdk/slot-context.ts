@@ -30,7 +30,10 @@ export interface HandlerContext {
 }
 
 /** Works on one item. Returning nothing means complete; throwing fails the attempt with the error as evidence. */
-export type Handler = (item: ClaimedItem, context: HandlerContext) => Promise<Outcome | void> | Outcome | void;
+export type Handler = (
+  item: ClaimedItem,
+  context: HandlerContext,
+) => Promise<Outcome | void> | Outcome | void;
 
 /** What a slot needs, the same for all slots of a worker but for the client. */
 export interface SlotContext {

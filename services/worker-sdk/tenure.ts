@@ -31,7 +31,12 @@ export interface Tenure {
   end(): void;
 }
 
-export function openTenure(held: HeldClaim, workerId: string, heartbeats: Heartbeats, emit: EventFunc): Tenure {
+export function openTenure(
+  held: HeldClaim,
+  workerId: string,
+  heartbeats: Heartbeats,
+  emit: EventFunc,
+): Tenure {
   const { claim } = held;
   const { itemId, fence } = claim;
   const controller = new AbortController();

@@ -46,7 +46,11 @@ export function createFetchTransport(fetchFunc: typeof fetch): Transport {
     async send({ url, headers, body, signal }) {
       const response = await fetchFunc(url, { method: "POST", headers, body, signal, redirect: "error" });
       const text = await response.text();
-      return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, body: text };
+      return {
+        status: response.status,
+        header: (name) => response.headers.get(name) ?? undefined,
+        body: text,
+      };
     },
     close() {},
   };
@@ -59,9 +63,13 @@ function sendHttp(request: TransportRequest, agent: HttpAgent | HttpsAgent): Pro
   return new Promise((resolve, reject) => {
     // The reason tells a time-out from a stop; Node's own AbortError hides it.
     const fail = (error: unknown): void => reject(signal.aborted ? (signal.reason as Error) : error);
-    const outgoing = start(url, { method: "POST", agent, headers: { ...headers, ...length }, signal }, (incoming) => {
-      readAnswer(incoming).then(resolve, fail);
-    });
+    const outgoing = start(
+      url,
+      { method: "POST", agent, headers: { ...headers, ...length }, signal },
+      (incoming) => {
+        readAnswer(incoming).then(resolve, fail);
+      },
+    );
     outgoing.on("error", fail);
     outgoing.end(body);
   });
@@ -72,7 +80,8 @@ async function readAnswer(incoming: IncomingMessage): Promise<TransportResponse>
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > ANSWER_SIZE_MAX_BYTES) throw new Error(`The answer is larger than ${ANSWER_SIZE_MAX_BYTES} bytes`);
+    if (size > ANSWER_SIZE_MAX_BYTES)
+      throw new Error(`The answer is larger than ${ANSWER_SIZE_MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return {

@@ -52,17 +52,21 @@ export function requestBody(id: number, tool: string, input: object, info: Clien
 
 export function readAnswer(response: TransportResponse): Answer {
   const message = parseMessage(response);
-  if (message === undefined || (!isObject(message["result"]) && !isObject(message["error"]))) return readForeign(response);
+  if (message === undefined || (!isObject(message["result"]) && !isObject(message["error"])))
+    return readForeign(response);
   if (isObject(message["error"])) return readProtocolError(message["error"], response);
   const result = message["result"] as Record<string, unknown>;
   const data = isObject(result["structuredContent"]) ? result["structuredContent"] : parseText(result);
   if (result["isError"] === true) return { kind: "refused", error: readRefusal(data, result) };
-  return data === undefined ? { kind: "broken", problem: "The result holds no data" } : { kind: "result", data };
+  return data === undefined
+    ? { kind: "broken", problem: "The result holds no data" }
+    : { kind: "result", data };
 }
 
 /** The body is JSON, or one event of a stream that holds it: a server may choose, and says which. */
 function parseMessage(response: TransportResponse): Record<string, unknown> | undefined {
-  if (!(response.header("content-type") ?? "").startsWith("text/event-stream")) return parseObject(response.body);
+  if (!(response.header("content-type") ?? "").startsWith("text/event-stream"))
+    return parseObject(response.body);
   const events = response.body.split(/\r?\n\r?\n/).map((event) =>
     event
       .split(/\r?\n/)
@@ -79,18 +83,28 @@ function readForeign(response: TransportResponse): Answer {
     const seconds = Number(response.header("retry-after"));
     return { kind: "broken", problem, ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}) };
   }
-  return { kind: "refused", error: new MusterClientError(problem, { code: codeOfStatus(response.status), kind: "permanent" }) };
+  return {
+    kind: "refused",
+    error: new MusterClientError(problem, { code: codeOfStatus(response.status), kind: "permanent" }),
+  };
 }
 
 function readProtocolError(error: Record<string, unknown>, response: TransportResponse): Answer {
   const message = typeof error["message"] === "string" ? error["message"] : `HTTP ${response.status}`;
   if (response.status >= 500) return { kind: "broken", problem: message };
   const data = isObject(error["data"]) ? error["data"] : {};
-  const fields = { code: codeOfStatus(response.status), kind: "permanent" as const, details: { ...data, rpcCode: error["code"] } };
+  const fields = {
+    code: codeOfStatus(response.status),
+    kind: "permanent" as const,
+    details: { ...data, rpcCode: error["code"] },
+  };
   return { kind: "refused", error: new MusterClientError(message, { ...fields, ...knownFields(data) }) };
 }
 
-function readRefusal(data: Record<string, unknown> | undefined, result: Record<string, unknown>): MusterClientError {
+function readRefusal(
+  data: Record<string, unknown> | undefined,
+  result: Record<string, unknown>,
+): MusterClientError {
   const body = data !== undefined && isObject(data["error"]) ? data["error"] : data;
   const text = textBlock(result) ?? "The server refused the call";
   if (body === undefined) return new MusterClientError(text, { code: "OPERATION_FAILED", kind: "permanent" });
@@ -99,7 +113,12 @@ function readRefusal(data: Record<string, unknown> | undefined, result: Record<s
   return new MusterClientError(typeof body["message"] === "string" ? body["message"] : text, fields);
 }
 
-function knownFields(body: Record<string, unknown>): { code?: string; kind?: ErrorKind; hint?: string; retryAfterMs?: number } {
+function knownFields(body: Record<string, unknown>): {
+  code?: string;
+  kind?: ErrorKind;
+  hint?: string;
+  retryAfterMs?: number;
+} {
   const { code, kind, hint, retryAfterMs } = body;
   return {
     ...(typeof code === "string" ? { code } : {}),

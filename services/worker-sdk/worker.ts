@@ -6,7 +6,7 @@
  *
  *   stop() ─► stopping: nothing more is claimed; open waits are hung up
  *          ─ grace ─► graceOver: handlers' signals abort
- *                   ─ half a second ─► abandoned: items are handed back without their handlers
+ *                   ─ a moment ─► abandoned: items are handed back without their handlers
  */
 import { randomUUID } from "node:crypto";
 import { createClient, type Client, type ClientOptions } from "./client.ts";
@@ -38,7 +38,7 @@ export interface WorkerOptions extends Omit<ClientOptions, "fetch" | "workerId">
   readonly waitSeconds?: number | undefined;
   /** End when everything that matches is done, instead of waiting for more. Default false. */
   readonly untilEmpty?: boolean | undefined;
-  /** How long handlers may go on after a stop before their signal aborts. Default 1000. */
+  /** How long handlers may go on after a stop before their signal aborts. Default 750. */
   readonly graceMs?: number | undefined;
   /** Stop on SIGTERM and SIGINT while running; a second one exits. Default true. */
   readonly handleSignals?: boolean | undefined;
@@ -60,8 +60,8 @@ export interface Worker {
 
 const TTL_SECONDS = 60;
 const WAIT_SECONDS = 25;
-const GRACE_MS = 1_000;
-const ABANDON_AFTER_MS = 500;
+const GRACE_MS = 750;
+const ABANDON_AFTER_MS = 250;
 
 /**
  * Makes a worker. It claims nothing before `run()`.
@@ -83,7 +83,11 @@ const ABANDON_AFTER_MS = 500;
 export function createWorker(options: WorkerOptions): Worker {
   const log = options.log ?? createStderrLog();
   const emit = createEmitter(log, options.onEvent);
-  const stops = { stopping: new AbortController(), graceOver: new AbortController(), abandoned: new AbortController() };
+  const stops = {
+    stopping: new AbortController(),
+    graceOver: new AbortController(),
+    abandoned: new AbortController(),
+  };
   const timers: NodeJS.Timeout[] = [];
   let running: Promise<void> | undefined;
 
@@ -130,7 +134,10 @@ interface Running {
 }
 
 /** Runs all slots to their end. One that fails stops the others first: their items are not to be lost with it. */
-async function runSlots(options: WorkerOptions, { client, heartbeats, log, emit, stops, beginStop }: Running): Promise<void> {
+async function runSlots(
+  options: WorkerOptions,
+  { client, heartbeats, log, emit, stops, beginStop }: Running,
+): Promise<void> {
   let busy = 0;
   const shared: Omit<SlotContext, "client"> = {
     heartbeats,

@@ -33,7 +33,12 @@ describe("client", () => {
     const { results } = await client.refresh([{ itemId: first.id, fence: 1 }]);
     expect(results).toMatchObject([{ outcome: "success" }]);
 
-    const answer = await client.advance({ itemId: first.id, trigger: "complete", fence: 1, claimNext: { selector: {} } });
+    const answer = await client.advance({
+      itemId: first.id,
+      trigger: "complete",
+      fence: 1,
+      claimNext: { selector: {} },
+    });
     expect(answer.results).toMatchObject([{ applied: true, newRole: "terminal" }]);
     expect(answer.next).toMatchObject({ outcome: "success", itemId: second.id });
     client.close();
@@ -46,7 +51,9 @@ describe("client", () => {
     await before.claim({ selector: {} });
     before.close();
     const after = clientOf(fake, { workerId: before.workerId });
-    expect(await after.refresh([{ itemId: item.id, fence: 1 }])).toMatchObject({ results: [{ outcome: "success" }] });
+    expect(await after.refresh([{ itemId: item.id, fence: 1 }])).toMatchObject({
+      results: [{ outcome: "success" }],
+    });
     expect(await after.release([{ itemId: item.id, fence: 1 }])).toMatchObject([{ outcome: "success" }]);
     after.close();
   });
@@ -89,7 +96,7 @@ describe("client", () => {
   it("moves on from a server that does not answer in time", async () => {
     await using silent = await startFakeMuster();
     await using fake = await startFakeMuster();
-    silent.fault = () => ({ kind: "hang" });
+    silent.fault = () => ({ kind: "hang", acted: false });
     const client = createClient({ urls: [silent.url, fake.url], agent, timeoutMs: 100 });
     await client.call("query_items", {});
     expect(fake.calls).toHaveLength(1);
@@ -123,7 +130,10 @@ describe("client", () => {
     await using fake = await startFakeMuster();
     fake.fault = () => ({ kind: "refuse", code: "item_held", retryAfterMs: 60_000 });
     const client = clientOf(fake);
-    await expect(client.call("manage_items", { operation: "delete" })).rejects.toMatchObject({ code: "item_held", retryAfterMs: 60_000 });
+    await expect(client.call("manage_items", { operation: "delete" })).rejects.toMatchObject({
+      code: "item_held",
+      retryAfterMs: 60_000,
+    });
     expect(fake.calls).toHaveLength(1);
     client.close();
   });
@@ -136,8 +146,13 @@ describe("client", () => {
       return times.length === 1 ? { kind: "refuse", code: "draining", retryAfterMs: 200 } : undefined;
     };
     const client = clientOf(fake);
-    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({ kind: "shedding", retryAfterMs: 200 });
-    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({ kind: "shedding" });
+    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({
+      kind: "shedding",
+      retryAfterMs: 200,
+    });
+    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({
+      kind: "shedding",
+    });
     await Promise.all([client.call("query_items", {}), client.call("query_items", {})]);
     const [refusedAt = 0, ...later] = times;
     expect(Math.min(...later) - refusedAt).toBeGreaterThan(195);
@@ -158,15 +173,25 @@ describe("client", () => {
     await using fake = await startFakeMuster();
     const holder = { agent: agent.id, session: "a slot" };
     const items = Array.from({ length: 250 }, (_, index) =>
-      fake.fleet.add(`item ${index}`, { role: "work", fence: 1, ttlSeconds: 60, holder, expiresAtMs: Date.now() + 60_000 }),
+      fake.fleet.add(`item ${index}`, {
+        role: "work",
+        fence: 1,
+        ttlSeconds: 60,
+        holder,
+        expiresAtMs: Date.now() + 60_000,
+      }),
     );
     const gone = [items[3], items[120], items[249]].filter((item) => item !== undefined);
     for (const item of gone) fake.fleet.takeAway(item);
     const client = clientOf(fake);
     const { results } = await client.refresh(items.map(({ id }) => ({ itemId: id, fence: 1 })));
-    expect(fake.calls.map(({ input }) => (input["refreshes"] as unknown[]).length).toSorted()).toEqual([100, 100, 50]);
+    expect(fake.calls.map(({ input }) => (input["refreshes"] as unknown[]).length).toSorted()).toEqual([
+      100, 100, 50,
+    ]);
     expect(results.map(({ itemId }) => itemId)).toEqual(items.map(({ id }) => id));
-    expect(results.filter(({ outcome }) => outcome === "claim_lost").map(({ itemId }) => itemId)).toEqual(gone.map(({ id }) => id));
+    expect(results.filter(({ outcome }) => outcome === "claim_lost").map(({ itemId }) => itemId)).toEqual(
+      gone.map(({ id }) => id),
+    );
     client.close();
   });
 
@@ -198,7 +223,10 @@ describe("client", () => {
     const client = clientOf(fake, { token: "muster_secret" });
     await client.call("manage_items", { operation: "create" });
     await client.call("get_next_item", { limit: 1 });
-    expect(fake.calls[0]).toMatchObject({ headers: { authorization: "Bearer muster_secret" }, input: { actor: agent } });
+    expect(fake.calls[0]).toMatchObject({
+      headers: { authorization: "Bearer muster_secret" },
+      input: { actor: agent },
+    });
     expect(fake.calls[0]?.input["requestId"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(fake.calls[1]?.input).toEqual({ limit: 1 });
     client.close();

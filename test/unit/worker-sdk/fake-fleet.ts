@@ -1,7 +1,10 @@
 /** Items in memory with just enough of Muster's rules: one holder, fences that rise, ttls that end. */
 import { randomUUID } from "node:crypto";
 import type { ClaimEntry, ClaimResult } from "../../../services/contract/claiming.ts";
-import type { AdvanceItemInput, AdvanceItemOutput } from "../../../services/contract/operations/advance-item.ts";
+import type {
+  AdvanceItemInput,
+  AdvanceItemOutput,
+} from "../../../services/contract/operations/advance-item.ts";
 import type { ClaimItemInput, ClaimItemOutput } from "../../../services/contract/operations/claim-item.ts";
 
 export interface FakeItem {
@@ -59,7 +62,12 @@ export function createFakeFleet(): FakeFleet {
     if (item === undefined) return refusal(items.some((each) => each.role !== "terminal"));
     // One claim for each worker: a new one ends the old.
     for (const held of items) if (held.holder?.session === session) free(held);
-    Object.assign(item, { holder: { agent, session }, fence: item.fence + 1, attempt: item.attempt + 1, ttlSeconds: entry.ttlSeconds });
+    Object.assign(item, {
+      holder: { agent, session },
+      fence: item.fence + 1,
+      attempt: item.attempt + 1,
+      ttlSeconds: entry.ttlSeconds,
+    });
     item.expiresAtMs = Date.now() + entry.ttlSeconds * 1000;
     if (entry.start && item.role === "queue") item.role = "work";
     changed();
@@ -96,6 +104,7 @@ export function createFakeFleet(): FakeFleet {
     takeAway(item) {
       item.fence += 1;
       item.holder = { agent: "somebody else", session: "elsewhere" };
+      item.expiresAtMs = Date.now() + 60_000;
       changed();
     },
     async claimItem(input, gone) {
@@ -113,14 +122,16 @@ export function createFakeFleet(): FakeFleet {
         refreshes: refreshes.map(({ itemId, fence }) => {
           const item = items.find(({ id }) => id === itemId);
           if (item === undefined) return { itemId, outcome: "not_found" };
-          if (item.fence !== fence || item.holder?.agent !== actor.id) return { itemId, outcome: "claim_lost" };
+          if (item.fence !== fence || item.holder?.agent !== actor.id)
+            return { itemId, outcome: "claim_lost" };
           item.expiresAtMs = Date.now() + item.ttlSeconds * 1000;
           return { itemId, outcome: "success", msLeft: item.ttlSeconds * 1000, fence };
         }),
         releases: releases.map(({ itemId, fence, requeue }) => {
           const item = items.find(({ id }) => id === itemId);
           if (item === undefined) return { itemId, outcome: "not_found" };
-          if (item.holder?.session !== workerId || item.fence !== fence) return { itemId, outcome: "claim_lost" };
+          if (item.holder?.session !== workerId || item.fence !== fence)
+            return { itemId, outcome: "claim_lost" };
           if (requeue && item.role === "work") item.role = "queue";
           free(item);
           return { itemId, outcome: "success", requeued: requeue };
@@ -148,19 +159,43 @@ export function createFakeFleet(): FakeFleet {
     close: () => watchers.clear(),
   };
 
-  function advance(transition: AdvanceItemInput["transitions"][number], session: string | undefined): AdvanceItemOutput["results"][number] {
+  function advance(
+    transition: AdvanceItemInput["transitions"][number],
+    session: string | undefined,
+  ): AdvanceItemOutput["results"][number] {
     const { itemId, trigger, fence } = transition;
     const item = items.find(({ id }) => id === itemId);
     if (item === undefined || item.fence !== fence || item.holder?.session !== session) {
-      return { itemId, trigger, applied: false, error: "The claim has ended", errorCode: "claim_lost", errorKind: "permanent" };
+      return {
+        itemId,
+        trigger,
+        applied: false,
+        error: "The claim has ended",
+        errorCode: "claim_lost",
+        errorKind: "permanent",
+      };
     }
     const previousRole = item.role;
     if (trigger === "fail") item.failures.push({ reason: transition.reason, class: transition.class });
-    item.role = trigger === "fail" ? "queue" : trigger === "start" && item.hasReview && item.role === "work" ? "review" : "terminal";
+    item.role =
+      trigger === "fail"
+        ? "queue"
+        : trigger === "start" && item.hasReview && item.role === "work"
+          ? "review"
+          : "terminal";
     const claimReleased = item.role !== "review";
     if (claimReleased) free(item);
     changed();
-    return { itemId, trigger, applied: true, newRole: item.role, previousRole, claimReleased, fence: item.fence, expectedNotes: [] };
+    return {
+      itemId,
+      trigger,
+      applied: true,
+      newRole: item.role,
+      previousRole,
+      claimReleased,
+      fence: item.fence,
+      expectedNotes: [],
+    };
   }
 
   return fleet;
@@ -183,6 +218,13 @@ function granted(item: FakeItem): ClaimResult {
 
 function refusal(some: boolean): ClaimResult {
   return some
-    ? { outcome: "none_eligible", kind: "transient", error: "None is free", hint: "Wait", retryAfterMs: 50, excluded: { claimed: 1 } }
+    ? {
+        outcome: "none_eligible",
+        kind: "transient",
+        error: "None is free",
+        hint: "Wait",
+        retryAfterMs: 50,
+        excluded: { claimed: 1 },
+      }
     : { outcome: "queue_empty", kind: "permanent", error: "Nothing matches", hint: "Wait" };
 }

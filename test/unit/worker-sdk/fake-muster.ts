@@ -26,7 +26,8 @@ export type Fault =
   | { readonly kind: "dropAnswer" }
   | { readonly kind: "http"; readonly status: number; readonly body?: string; readonly retryAfter?: string }
   | { readonly kind: "refuse"; readonly code: ErrorCode; readonly retryAfterMs?: number }
-  | { readonly kind: "hang" };
+  /** Answers nothing; `acted` says whether it did what was asked. */
+  | { readonly kind: "hang"; readonly acted: boolean };
 
 export interface FakeMuster extends AsyncDisposable {
   readonly url: string;
@@ -61,16 +62,20 @@ export async function startFakeMuster(): Promise<FakeMuster> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const message = JSON.parse(await bodyOf(request)) as Message;
     const problem = wireProblem(request, message);
-    if (problem !== null) return send(response, 400, { jsonrpc: "2.0", id: null, error: { code: -32020, message: problem } });
+    if (problem !== null)
+      return send(response, 400, { jsonrpc: "2.0", id: null, error: { code: -32020, message: problem } });
     const { name, arguments: input } = message.params;
     const call = { tool: name, input, what: whatOf(name, input), headers: request.headers };
     const todo = fake.fault(call);
     calls.push(call);
     for (const watcher of watchers) watcher();
     if (todo?.kind === "drop") return void request.socket.destroy();
-    if (todo?.kind === "hang") return;
+    if (todo?.kind === "hang" && !todo.acted) return;
     if (todo?.kind === "http") {
-      response.writeHead(todo.status, todo.retryAfter === undefined ? {} : { "retry-after": todo.retryAfter });
+      response.writeHead(
+        todo.status,
+        todo.retryAfter === undefined ? {} : { "retry-after": todo.retryAfter },
+      );
       return void response.end(todo.body ?? "<html>bad gateway</html>");
     }
     if (todo?.kind === "refuse") {
@@ -81,7 +86,12 @@ export async function startFakeMuster(): Promise<FakeMuster> {
     response.on("close", () => gone.abort());
     const result = await run(name, input, gone.signal);
     if (todo?.kind === "dropAnswer") return void request.socket.destroy();
-    send(response, 200, { jsonrpc: "2.0", id: message.id, result: { resultType: "complete", content: [], structuredContent: result } });
+    if (todo?.kind === "hang") return;
+    send(response, 200, {
+      jsonrpc: "2.0",
+      id: message.id,
+      result: { resultType: "complete", content: [], structuredContent: result },
+    });
   }
 
   function run(name: string, input: Record<string, unknown>, gone: AbortSignal): Promise<object> {
@@ -121,7 +131,11 @@ export async function startFakeMuster(): Promise<FakeMuster> {
 interface Message {
   readonly id: number;
   readonly method: string;
-  readonly params: { readonly name: string; readonly arguments: Record<string, unknown>; readonly _meta: Record<string, unknown> };
+  readonly params: {
+    readonly name: string;
+    readonly arguments: Record<string, unknown>;
+    readonly _meta: Record<string, unknown>;
+  };
 }
 
 /** What the specification of 2026-07-28 makes a server refuse. */
@@ -155,7 +169,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 function sendError(response: ServerResponse, id: number, error: object): void {
-  const result = { resultType: "complete", isError: true, content: [{ type: "text", text: "refused" }], structuredContent: { error } };
+  const result = {
+    resultType: "complete",
+    isError: true,
+    content: [{ type: "text", text: "refused" }],
+    structuredContent: { error },
+  };
   send(response, 200, { jsonrpc: "2.0", id, result });
 }
 

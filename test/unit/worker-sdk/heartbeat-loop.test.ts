@@ -28,7 +28,12 @@ function setup({ answer = () => "success", before = () => {} }: Setup = {}) {
     const results = refreshes.map((request) => ({ itemId: request.itemId, outcome: answer(request) }));
     return { results, firstTryAtMs };
   };
-  const loop = createHeartbeatLoop({ refresh, report: (message) => reports.push(message), now: Date.now, random: () => 1 });
+  const loop = createHeartbeatLoop({
+    refresh,
+    report: (message) => reports.push(message),
+    now: Date.now,
+    random: () => 1,
+  });
   const attach = (itemId: string, ttlMs: number) => {
     const cell = createCell(trustedUntil(Date.now(), ttlMs));
     loop.attach({ itemId, fence: 7, ttlMs, memory: cell.memory });
@@ -79,11 +84,15 @@ describe("heartbeat loop", () => {
   });
 
   it("reports a lost claim once and goes on with the others", async () => {
-    const { calls, reports, attach } = setup({ answer: ({ itemId }) => (itemId === "gone" ? "claim_lost" : "success") });
+    const { calls, reports, attach } = setup({
+      answer: ({ itemId }) => (itemId === "gone" ? "claim_lost" : "success"),
+    });
     const [gone, kept] = [attach("gone", 3_000), attach("kept", 3_000)];
     await vi.advanceTimersByTimeAsync(3_000);
     expect([gone.state(), kept.state()]).toEqual(["lost", "held"]);
-    expect(reports.filter(({ type }) => type === "lost")).toEqual([{ type: "lost", itemId: "gone", fence: 7, lossCause: "claim_lost" }]);
+    expect(reports.filter(({ type }) => type === "lost")).toEqual([
+      { type: "lost", itemId: "gone", fence: 7, lossCause: "claim_lost" },
+    ]);
     expect(calls.map(({ itemIds }) => itemIds)).toEqual([["gone", "kept"], ["kept"], ["kept"]]);
   });
 

@@ -52,11 +52,15 @@ describe("tail", () => {
 
   it("never holds more than its size", () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.integer({ min: 8, max: 64 }), (lines, size) => {
-        const tail = createTail(size);
-        for (const line of lines) tail.add(line);
-        expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(size);
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: "grapheme" })),
+        fc.integer({ min: 8, max: 64 }),
+        (lines, size) => {
+          const tail = createTail(size);
+          for (const line of lines) tail.add(line);
+          expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(size);
+        },
+      ),
     );
   });
 });

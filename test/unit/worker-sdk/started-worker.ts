@@ -16,7 +16,10 @@ export interface StartedWorker extends AsyncDisposable {
 
 const SILENT = { info() {}, warn() {}, error() {} };
 
-export function startWorker(fake: FakeMuster, options: Partial<WorkerOptions> & Pick<WorkerOptions, "handler">): StartedWorker {
+export function startWorker(
+  fake: FakeMuster,
+  options: Partial<WorkerOptions> & Pick<WorkerOptions, "handler">,
+): StartedWorker {
   const events: WorkerEvent[] = [];
   const watchers = new Set<() => void>();
   const worker = createWorker({

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasLapsed, marginOf, needsConfirming, renewAfter, trustedUntil } from "../../../services/worker-sdk/trust-window.ts";
+import {
+  hasLapsed,
+  marginOf,
+  needsConfirming,
+  renewAfter,
+  trustedUntil,
+} from "../../../services/worker-sdk/trust-window.ts";
 
 const ttl = fc.integer({ min: 1_000, max: 86_400_000 });
 const instant = fc.double({ min: 0, max: 1e12, noNaN: true });

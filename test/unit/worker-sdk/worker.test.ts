@@ -13,9 +13,18 @@ describe("worker", () => {
     const { ended } = startWorker(fake, { untilEmpty: true, handler: (item) => void seen.push(item.title) });
     await ended;
     expect(seen).toEqual(titles);
-    expect(fake.fleet.items.map(({ role, attempt }) => [role, attempt])).toEqual(titles.map(() => ["terminal", 1]));
+    expect(fake.fleet.items.map(({ role, attempt }) => [role, attempt])).toEqual(
+      titles.map(() => ["terminal", 1]),
+    );
     // One claim that finds the first item, one that finds nothing more.
-    expect(fake.calls.map(({ what }) => what)).toEqual(["claim", "complete", "complete", "complete", "complete", "claim"]);
+    expect(fake.calls.map(({ what }) => what)).toEqual([
+      "claim",
+      "complete",
+      "complete",
+      "complete",
+      "complete",
+      "claim",
+    ]);
   });
 
   it("works on as many items at once as it has slots, each under its own workerId [P-06]", async () => {
@@ -34,7 +43,9 @@ describe("worker", () => {
     });
     await ended;
     expect(fake.fleet.items.every(({ role, attempt }) => role === "terminal" && attempt === 1)).toBe(true);
-    expect(new Set(fake.calls.filter(({ what }) => what === "claim").map(({ input }) => input["workerId"]))).toEqual(workerIds);
+    expect(
+      new Set(fake.calls.filter(({ what }) => what === "claim").map(({ input }) => input["workerId"])),
+    ).toEqual(workerIds);
   });
 
   it("gives the handler its item, its fence, its attempt and a client that speaks for it", async () => {
@@ -64,7 +75,9 @@ describe("worker", () => {
     await worker.stop();
     await ended;
     expect(fake.calls.filter(({ what }) => what === "claim").length).toBeLessThanOrEqual(3);
-    expect(fake.calls.find(({ what }) => what === "complete")?.input).toMatchObject({ transitions: [{ summary: "done" }] });
+    expect(fake.calls.find(({ what }) => what === "complete")?.input).toMatchObject({
+      transitions: [{ summary: "done" }],
+    });
   });
 
   it("reports a failed attempt with its evidence and its class", async () => {
@@ -85,7 +98,8 @@ describe("worker", () => {
     const { ended } = startWorker(fake, {
       untilEmpty: true,
       handler(_item, { attempt }) {
-        if (attempt === 1) throw new Error(`boom ${"x".repeat(10_000)}`, { cause: new Error("the real reason") });
+        if (attempt === 1)
+          throw new Error(`boom ${"x".repeat(10_000)}`, { cause: new Error("the real reason") });
       },
     });
     await ended;
@@ -106,7 +120,9 @@ describe("worker", () => {
       },
     });
     await ended;
-    expect(fake.calls.filter(({ what }) => what === "release").map(({ input }) => input["releases"])).toMatchObject([
+    expect(
+      fake.calls.filter(({ what }) => what === "release").map(({ input }) => input["releases"]),
+    ).toMatchObject([
       [{ itemId: item.id, fence: 1, requeue: true }],
       [{ itemId: item.id, fence: 3, requeue: true }],
     ]);
@@ -129,7 +145,8 @@ describe("worker", () => {
   it("finishes an item although the answer to that was lost, exactly once", async () => {
     await using fake = await startFakeMuster();
     const item = fake.fleet.add("only");
-    fake.fault = ({ what }) => (what === "complete" && item.role !== "terminal" ? { kind: "dropAnswer" } : undefined);
+    fake.fault = ({ what }) =>
+      what === "complete" && item.role !== "terminal" ? { kind: "dropAnswer" } : undefined;
     const { ended, events } = startWorker(fake, { untilEmpty: true, handler: () => {} });
     await ended;
     expect(item).toMatchObject({ role: "terminal", attempt: 1 });
@@ -140,7 +157,8 @@ describe("worker", () => {
     await using fake = await startFakeMuster();
     const item = fake.fleet.add("only");
     let refused = 0;
-    fake.fault = ({ what }) => (what === "complete" && (refused += 1) <= 5 ? { kind: "http", status: 503 } : undefined);
+    fake.fault = ({ what }) =>
+      what === "complete" && (refused += 1) <= 5 ? { kind: "http", status: 503 } : undefined;
     const { ended } = startWorker(fake, { untilEmpty: true, retryForMs: 1, handler: () => {} });
     await ended;
     expect(item).toMatchObject({ role: "terminal", attempt: 1 });
@@ -165,7 +183,10 @@ describe("worker", () => {
 
   it("confirms a claim that it waited for longer than half its ttl, before it starts to work", async () => {
     await using fake = await startFakeMuster();
-    const { saw, worker } = startWorker(fake, { ttlSeconds: 1, handler: (_item, { msLeft }) => complete({ summary: String(msLeft()) }) });
+    const { saw, worker } = startWorker(fake, {
+      ttlSeconds: 1,
+      handler: (_item, { msLeft }) => complete({ summary: String(msLeft()) }),
+    });
     await fake.seen(({ what }) => what === "claim");
     await delay(1_100); // Longer than the whole ttl: a window from before the wait would be closed.
     fake.fleet.add("late");
@@ -188,7 +209,14 @@ describe("worker", () => {
     });
     await ended;
     const [claim, finish] = fake.calls;
-    expect(claim?.input).toMatchObject({ actor: agent, capabilities: "gpu,linux", claims: [{ selector: { tags: "build" }, start: true }] });
-    expect(finish?.input).toMatchObject({ capabilities: "gpu,linux", claimNext: { selector: { tags: "build" }, start: true } });
+    expect(claim?.input).toMatchObject({
+      actor: agent,
+      capabilities: "gpu,linux",
+      claims: [{ selector: { tags: "build" }, start: true }],
+    });
+    expect(finish?.input).toMatchObject({
+      capabilities: "gpu,linux",
+      claimNext: { selector: { tags: "build" }, start: true },
+    });
   });
 });
