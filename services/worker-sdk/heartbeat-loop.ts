@@ -83,7 +83,7 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
       const requests = asked.map(({ beat }) => ({ itemId: beat.itemId, fence: beat.fence }));
       const { results, firstTryAtMs } = await refresh(requests, timeoutMs);
       const byItem = new Map(results.map((result) => [result.itemId, result]));
-      for (const each of asked) settle(each, byItem.get(each.beat.itemId), firstTryAtMs);
+      for (const each of asked) settle(each, byItem.get(each.beat.itemId), firstTryAtMs, report);
       report({ type: "renewed", count: results.filter((result) => result.outcome === "success").length });
       return null;
     } catch (error) {
@@ -100,18 +100,6 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
     }
   }
 
-  function settle({ beat, cell }: Tended, result: RefreshResult | undefined, firstTryAtMs: number): void {
-    if (result === undefined) return;
-    if (result.outcome === "success") {
-      cell.extend(trustedUntil(firstTryAtMs, beat.ttlMs, result.msLeft));
-      return;
-    }
-    const lossCause = lossCauseOf(result.outcome);
-    // Anything else went wrong for this element only; the next round tries it again.
-    if (lossCause === null || !cell.lose()) return;
-    report({ type: "lost", itemId: beat.itemId, fence: beat.fence, lossCause });
-  }
-
   return {
     attach(beat) {
       tended.push({ beat, cell: openCell(beat.memory) });
@@ -123,6 +111,24 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
       clearTimeout(timer);
     },
   };
+}
+
+/** Writes what the server said about one claim where the main thread reads it. */
+function settle(
+  { beat, cell }: Tended,
+  result: RefreshResult | undefined,
+  firstTryAtMs: number,
+  report: (message: FromThread) => void,
+): void {
+  if (result === undefined) return;
+  if (result.outcome === "success") {
+    cell.extend(trustedUntil(firstTryAtMs, beat.ttlMs, result.msLeft));
+    return;
+  }
+  const lossCause = lossCauseOf(result.outcome);
+  // Anything else went wrong for this element only; the next round tries it again.
+  if (lossCause === null || !cell.lose()) return;
+  report({ type: "lost", itemId: beat.itemId, fence: beat.fence, lossCause });
 }
 
 /** While a result is being handed in, a renewal is only worth sending if that takes long. */

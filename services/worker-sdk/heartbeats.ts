@@ -50,80 +50,31 @@ interface Attached {
 
 export function startHeartbeats(setup: HeartbeatSetup, emit: EventFunc): Heartbeats {
   const attached = new Set<Attached>();
-  let markReady: () => void = () => {};
-  let markFailed: (error: Error) => void = () => {};
-  const ready = new Promise<void>((resolve, reject) => {
-    markReady = resolve;
-    markFailed = reject;
-  });
-  let lastReadAtMs = 0;
-  let closed = false;
-  let thread = spawn();
-
-  function spawn(): Thread {
-    const next = new Thread(THREAD_FILE, { workerData: setup, name: "muster-heartbeats" });
-    // A finished program ends, whatever this thread does.
-    next.unref();
-    next.on("message", (message: FromThread) => read(message));
-    next.on("error", (error: Error) => {
-      markFailed(error);
-      emit({ type: "heartbeat_failed", reason: `The heartbeat thread failed: ${error.message}` });
-    });
-    next.on("exit", () => {
-      if (closed) return;
-      // Claims live on for their ttl, so there is time to start another one.
-      setTimeout(restart, RESTART_AFTER_MS).unref();
-    });
-    return next;
-  }
-
-  function restart(): void {
-    if (closed) return;
-    thread = spawn();
-    for (const each of attached) post(each);
-  }
-
-  function post({ request, cell }: Attached): void {
-    const { itemId, fence, ttlMs } = request;
-    const message: ToThread = { type: "attach", beat: { itemId, fence, ttlMs, memory: cell.memory } };
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread is no window and has no origin.
-    thread.postMessage(message);
-  }
-
-  function read(message: FromThread): void {
-    switch (message.type) {
-      case "ready":
-        return markReady();
-      case "renewed":
-        return emit({ type: "renewed", count: message.count });
-      case "trouble":
-        return emit({ type: "heartbeat_failed", reason: `${message.code}: ${message.message}` });
-      case "round":
-        return checkLateness(message.sentAtMs);
-      case "lost": {
-        const same = ({ request }: Attached): boolean =>
-          request.itemId === message.itemId && request.fence === message.fence;
-        for (const { request } of [...attached].filter(same)) request.onLost(message.lossCause);
+  const checkLateness = createLatenessCheck(emit);
+  const thread = superviseThread(setup, emit, {
+    onMessage(message) {
+      if (message.type === "renewed") emit({ type: "renewed", count: message.count });
+      else if (message.type === "trouble")
+        emit({ type: "heartbeat_failed", reason: `${message.code}: ${message.message}` });
+      else if (message.type === "round") checkLateness(message.sentAtMs);
+      else if (message.type === "lost") {
+        for (const { request } of attached) {
+          if (request.itemId === message.itemId && request.fence === message.fence)
+            request.onLost(message.lossCause);
+        }
       }
-    }
-  }
-
-  /** Rounds that queued up during one blockage are one warning, told by the oldest. */
-  function checkLateness(sentAtMs: number): void {
-    const nowMs = monotonicMs();
-    const counted = sentAtMs < lastReadAtMs;
-    lastReadAtMs = nowMs;
-    if (!counted && nowMs - sentAtMs > BLOCKED_WARN_MS) {
-      emit({ type: "event_loop_blocked", blockedMs: Math.round(nowMs - sentAtMs) });
-    }
-  }
+    },
+    onRestart() {
+      for (const each of attached) thread.post(attachMessage(each));
+    },
+  });
 
   return {
-    ready,
+    ready: thread.ready,
     attach(request) {
       const entry = { request, cell: createCell(request.trustedUntilMs) };
       attached.add(entry);
-      post(entry);
+      thread.post(attachMessage(entry));
       return {
         cell: entry.cell,
         detach() {
@@ -133,9 +84,81 @@ export function startHeartbeats(setup: HeartbeatSetup, emit: EventFunc): Heartbe
       };
     },
     async close() {
-      if (closed) return;
-      closed = true;
       for (const { cell } of attached) cell.end();
+      await thread.close();
+    },
+  };
+}
+
+function attachMessage({ request, cell }: Attached): ToThread {
+  const { itemId, fence, ttlMs } = request;
+  return { type: "attach", beat: { itemId, fence, ttlMs, memory: cell.memory } };
+}
+
+/** Rounds that queued up during one blockage are one warning, told by the oldest. */
+function createLatenessCheck(emit: EventFunc): (sentAtMs: number) => void {
+  let lastReadAtMs = 0;
+  return (sentAtMs) => {
+    const nowMs = monotonicMs();
+    const isCounted = sentAtMs < lastReadAtMs;
+    lastReadAtMs = nowMs;
+    if (isCounted || nowMs - sentAtMs <= BLOCKED_WARN_MS) return;
+    emit({ type: "event_loop_blocked", blockedMs: Math.round(nowMs - sentAtMs) });
+  };
+}
+
+interface SupervisedThread {
+  readonly ready: Promise<void>;
+  post(message: ToThread): void;
+  close(): Promise<void>;
+}
+
+interface ThreadEvents {
+  readonly onMessage: (message: FromThread) => void;
+  /** A new thread knows of nothing yet. */
+  readonly onRestart: () => void;
+}
+
+/** Starts the thread, and another one should it ever end: claims live on for their ttl, so there is time. */
+function superviseThread(setup: HeartbeatSetup, emit: EventFunc, events: ThreadEvents): SupervisedThread {
+  let closed = false;
+  let markReady: () => void = () => {};
+  let markFailed: (error: Error) => void = () => {};
+  const ready = new Promise<void>((resolve, reject) => {
+    markReady = resolve;
+    markFailed = reject;
+  });
+  let thread = spawn();
+
+  function spawn(): Thread {
+    const next = new Thread(THREAD_FILE, { workerData: setup, name: "muster-heartbeats" });
+    // A finished program ends, whatever this thread does.
+    next.unref();
+    next.on("message", (message: FromThread) =>
+      message.type === "ready" ? markReady() : events.onMessage(message),
+    );
+    next.on("error", (error: Error) => {
+      markFailed(error);
+      emit({ type: "heartbeat_failed", reason: `The heartbeat thread failed: ${error.message}` });
+    });
+    next.on("exit", () => void setTimeout(restart, RESTART_AFTER_MS).unref());
+    return next;
+  }
+
+  function restart(): void {
+    if (closed) return;
+    thread = spawn();
+    events.onRestart();
+  }
+
+  return {
+    ready,
+    post(message) {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread is no window and has no origin.
+      thread.postMessage(message);
+    },
+    async close() {
+      closed = true;
       await thread.terminate();
     },
   };

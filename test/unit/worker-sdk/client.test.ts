@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { ConnectionError, MusterClientError } from "../../../services/worker-sdk/errors.ts";
 import { createClient, type ClientOptions } from "../../../services/worker-sdk/client.ts";
-import { startFakeMuster, type FakeMuster } from "./fake-muster.ts";
+import { startFakeMuster, type FakeMuster } from "../../support/fake-muster/fake-muster.ts";
 
 const agent = { id: "tester", kind: "subagent" } as const;
 
@@ -185,9 +185,9 @@ describe("client", () => {
     for (const item of gone) fake.fleet.takeAway(item);
     const client = clientOf(fake);
     const { results } = await client.refresh(items.map(({ id }) => ({ itemId: id, fence: 1 })));
-    expect(fake.calls.map(({ input }) => (input["refreshes"] as unknown[]).length).toSorted()).toEqual([
-      100, 100, 50,
-    ]);
+    expect(
+      fake.calls.map(({ input }) => (input["refreshes"] as unknown[]).length).toSorted((a, b) => b - a),
+    ).toEqual([100, 100, 50]);
     expect(results.map(({ itemId }) => itemId)).toEqual(items.map(({ id }) => id));
     expect(results.filter(({ outcome }) => outcome === "claim_lost").map(({ itemId }) => itemId)).toEqual(
       gone.map(({ id }) => id),

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { complete, fail, handBack } from "../../../services/worker-sdk/outcome.ts";
-import { startFakeMuster } from "./fake-muster.ts";
-import { agent, startWorker } from "./started-worker.ts";
+import { startFakeMuster } from "../../support/fake-muster/fake-muster.ts";
+import { agent, startWorker } from "../../support/fake-muster/started-worker.ts";
 
 describe("worker", () => {
   it("drains the queue: each item is finished and the next one taken in one call", async () => {
@@ -193,9 +193,9 @@ describe("worker", () => {
     await saw("completed");
     await worker.stop();
     expect(fake.calls.map(({ what }) => what).slice(0, 3)).toEqual(["claim", "refresh", "complete"]);
-    const [finished] = fake.calls.filter(({ what }) => what === "complete");
-    const { summary } = (finished?.input["transitions"] as { summary: string }[])[0] ?? { summary: "0" };
-    expect(Number(summary)).toBeGreaterThan(500);
+    const finished = fake.calls.find(({ what }) => what === "complete");
+    const [transition] = (finished?.input["transitions"] ?? []) as { summary: string }[];
+    expect(Number(transition?.summary)).toBeGreaterThan(500);
   });
 
   it("passes its capabilities and its selector with every claim, the next one included", async () => {

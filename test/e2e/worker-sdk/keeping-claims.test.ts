@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { ClaimLost } from "../../../services/worker-sdk/errors.ts";
 import { complete } from "../../../services/worker-sdk/outcome.ts";
-import { startFakeMuster } from "./fake-muster.ts";
-import { aborted, startWorker } from "./started-worker.ts";
+import { startFakeMuster } from "../../support/fake-muster/fake-muster.ts";
+import { aborted, startWorker } from "../../support/fake-muster/started-worker.ts";
 
 describe("a held claim", () => {
   it("outlives its ttl for as long as the handler works", async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { runCommandWorker, type CommandWorkerOptions } from "../../../services/worker-sdk/command-worker.ts";
 import type { WorkerEvent } from "../../../services/worker-sdk/events.ts";
-import { startFakeMuster, type FakeMuster } from "./fake-muster.ts";
+import { startFakeMuster, type FakeMuster } from "../../support/fake-muster/fake-muster.ts";
 
 const agent = { id: "runner", kind: "subagent" } as const;
 

@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WorkerStopped } from "../../../services/worker-sdk/errors.ts";
 import { complete } from "../../../services/worker-sdk/outcome.ts";
-import { startFakeMuster } from "./fake-muster.ts";
-import { aborted, startWorker } from "./started-worker.ts";
-import { startWorkerProcess } from "./worker-program.ts";
+import { startFakeMuster } from "../../support/fake-muster/fake-muster.ts";
+import { aborted, startWorker } from "../../support/fake-muster/started-worker.ts";
+import { startWorkerProcess } from "../../support/fake-muster/worker-program.ts";
 
 describe("stopping a worker", () => {
   it("lets a handler end within the grace, hands its item in, and claims nothing more", async () => {
@@ -89,7 +89,9 @@ describe("stopping a worker", () => {
     const { ended } = startWorker(fake, {
       slots: 2,
       graceMs: 0,
-      handler: (_item, { signal }) => aborted(signal).then((reason) => Promise.reject(reason as Error)),
+      async handler(_item, { signal }) {
+        throw await aborted(signal);
+      },
     });
     await expect(ended).rejects.toMatchObject({ code: "rejected_by_policy" });
     expect(item).toMatchObject({ role: "queue", holder: null });

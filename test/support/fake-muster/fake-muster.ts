@@ -5,7 +5,7 @@
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { errorBody, fault, type ErrorCode } from "../../../services/contract/errors.ts";
 import { advanceItem } from "../../../services/contract/operations/advance-item.ts";
 import { claimItem } from "../../../services/contract/operations/claim-item.ts";
@@ -46,7 +46,7 @@ export async function startFakeMuster(): Promise<FakeMuster> {
   const fleet = createFakeFleet();
   const calls: FakeCall[] = [];
   const watchers = new Set<() => void>();
-  const sockets = new Set<import("node:net").Socket>();
+  const sockets = new Set<Socket>();
 
   const server: Server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => send(response, 500, { crashed: String(error) }));
