@@ -117,7 +117,6 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
       health.draining();
       const closed = once(server, "close");
       server.close();
-      await mcp.endStreams();
       inFlight.endConnectionsAfterAnswer();
       engine.drain();
       const finished = await inFlight.settle(deadlineMs);

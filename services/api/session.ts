@@ -20,7 +20,7 @@ export interface ClientLabel {
 }
 
 /** A verified session: `session` is what the engine sees and what `workerId` answers carry. */
-export interface VerifiedSession {
+interface VerifiedSession {
   readonly session: string;
   readonly client: ClientLabel | null;
 }
@@ -50,7 +50,8 @@ export function createSessions(secretKey: string | Uint8Array): Sessions {
   return {
     mint(client) {
       const id = randomBytes(16).toString("base64url");
-      const label = client === null ? "" : Buffer.from(JSON.stringify(clip(client))).toString("base64url");
+      const label =
+        client === null ? "" : Buffer.from(JSON.stringify(labelParts(client))).toString("base64url");
       const body = `${FORMAT}.${id}.${label}`;
       return `${body}.${sign(body).toString("base64url")}`;
     },
@@ -71,8 +72,14 @@ export function readPlainSession(header: string): string | null {
   return PLAIN_SESSION.test(header) ? header : null;
 }
 
-function clip(client: ClientLabel): [string, string] {
-  return [client.name.slice(0, MAX_NAME_LENGTH), client.version.slice(0, MAX_VERSION_LENGTH)];
+/** Labels go into headers, log lines and rows; a client may call itself anything of any length. */
+export function clipLabel({ name, version }: ClientLabel): ClientLabel {
+  return { name: name.slice(0, MAX_NAME_LENGTH), version: version.slice(0, MAX_VERSION_LENGTH) };
+}
+
+function labelParts(client: ClientLabel): [string, string] {
+  const { name, version } = clipLabel(client);
+  return [name, version];
 }
 
 /** Only called on what we signed, so the shape is ours. */

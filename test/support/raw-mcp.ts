@@ -9,7 +9,7 @@ export interface RawAnswer {
   json(): RpcAnswer;
 }
 
-export interface RpcAnswer {
+interface RpcAnswer {
   readonly id?: unknown;
   readonly result?: Record<string, unknown> & {
     readonly isError?: boolean;
@@ -77,14 +77,12 @@ export const INITIALIZE_PARAMS = {
   clientInfo: { name: "raw", version: "1.0" },
 };
 
-/** A request of the 2026 era, with its envelope and headers. */
-export function modern(
-  mcpUrl: string,
+/** A request of the 2026 era, with its envelope and headers, not sent yet. */
+export function modernMessage(
   method: string,
   params: Record<string, unknown> = {},
   headers: Record<string, string> = {},
-  signal?: AbortSignal,
-): Promise<RawAnswer> {
+): { readonly headers: Record<string, string>; readonly body: string } {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -92,7 +90,7 @@ export function modern(
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { _meta: meta, ...params } });
   const { name } = params;
-  return send(mcpUrl, {
+  return {
     headers: {
       ...JSON_HEADERS,
       "mcp-protocol-version": "2026-07-28",
@@ -101,8 +99,18 @@ export function modern(
       ...headers,
     },
     body,
-    ...(signal && { signal }),
-  });
+  };
+}
+
+/** A request of the 2026 era. */
+export function modern(
+  mcpUrl: string,
+  method: string,
+  params: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<RawAnswer> {
+  return send(mcpUrl, { ...modernMessage(method, params, headers), ...(signal && { signal }) });
 }
 
 /** A tool call in either era. */

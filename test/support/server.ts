@@ -7,7 +7,7 @@ import { createLog } from "../../services/runtime/log.ts";
 
 export const TEST_VERSION = "0.0.0-test";
 /** Replicas of one fleet share it; a test that wants strangers passes another. */
-export const TEST_SECRET = "a secret of this test fleet, and of no other";
+const TEST_SECRET = "a secret of this test fleet, and of no other";
 
 export interface TestServer {
   readonly url: string;

@@ -13,10 +13,11 @@
 import {
   classifyInboundRequest,
   createMcpHandler,
+  INVALID_REQUEST,
   isInitializeRequest,
   isJsonContentType,
+  PARSE_ERROR,
   type Implementation,
-  type McpHttpHandler,
 } from "@modelcontextprotocol/server";
 import type { Toolset } from "../../contract/operation.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
@@ -36,9 +37,7 @@ import { TOOLSETS, type Toolbox } from "./tools.ts";
 export interface McpEndpoint {
   /** Answers one request; never rejects for what a client sent. */
   handle(exchange: Exchange): Promise<void>;
-  /** Ends the streams of clients that listen for changes; calls go on. */
-  endStreams(): Promise<void>;
-  /** Ends everything. */
+  /** Ends what is still being answered. */
   close(): Promise<void>;
 }
 
@@ -59,34 +58,19 @@ interface View {
   readonly form: ResultForm;
 }
 
-/** Streams that a client opened to hear of changes; Muster's lists do not change while it runs. */
-const SUBSCRIPTIONS_MAX = 256;
-/** What clients of the 2025 era know as "initialize again". */
-const SESSION_NOT_FOUND = -32001;
-const PARSE_ERROR = -32700;
-const INVALID_REQUEST = -32600;
-
 /** Builds the endpoint; one per process. */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { log, info, sessions, toolbox } = options;
   // The SDK builds a server per request from nothing but the request, so what we know of it is found again here.
   const handlersOf = new WeakMap<Request, ToolHandlers>();
-  const sdkHandler = (): McpHttpHandler =>
-    createMcpHandler(
-      ({ requestInfo }) => {
-        const handlers = requestInfo && handlersOf.get(requestInfo);
-        if (handlers === undefined) throw new Error("The SDK asked for a server without its request.");
-        return createProtocolServer(info, handlers);
-      },
-      {
-        legacy: "reject",
-        maxSubscriptions: SUBSCRIPTIONS_MAX,
-        onerror: (error) => log.debug({ err: error }, "mcp request refused"),
-      },
-    );
-  // Streams never end by themselves, calls do: stopping ends the ones and waits for the others.
-  const calls = sdkHandler();
-  const streams = sdkHandler();
+  const modern = createMcpHandler(
+    ({ requestInfo }) => {
+      const handlers = requestInfo && handlersOf.get(requestInfo);
+      if (handlers === undefined) throw new Error("The SDK asked for a server without its request.");
+      return createProtocolServer(info, handlers);
+    },
+    { legacy: "reject", onerror: (error) => log.debug({ err: error }, "mcp request refused") },
+  );
 
   return {
     async handle(exchange) {
@@ -99,7 +83,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const { kind } = classifyInboundRequest({ httpMethod: "POST", body, ...standardHeaders(exchange) });
       const legacy = kind === "legacy";
       const identity = legacy ? legacyIdentity(exchange, body, sessions) : modernIdentity(exchange, body);
-      if ("message" in identity) return sendRpcFault(response, { code: SESSION_NOT_FOUND, ...identity });
+      if ("message" in identity) return sendRpcFault(response, identity);
       const caller = callerOf(exchange, identity);
 
       const plain = legacy || !options.fastLane ? null : recognisePlainCall(exchange, body);
@@ -109,26 +93,20 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         return sendJson(response, 200, plainAnswer(plain, result, info), { "x-request-id": exchange.id });
       }
       const handlers = handlersFor(options, view, caller);
-      const request = webRequest(exchange);
-      if (legacy) return answerLegacy(exchange, request, body, handlers);
-      handlersOf.set(request, handlers);
-      const handler = exchange.header("mcp-method") === "subscriptions/listen" ? streams : calls;
-      const answer = await handler.fetch(request, { parsedBody: body });
-      return sendWebResponse(response, answer, { "x-request-id": exchange.id });
+      return legacy ? answerLegacy(exchange, body, handlers) : answerModern(exchange, body, handlers);
     },
-    endStreams: () => streams.close(),
-    async close() {
-      await Promise.all([streams.close(), calls.close()]);
-    },
+    close: () => modern.close(),
   };
 
-  async function answerLegacy(
-    exchange: Exchange,
-    request: Request,
-    body: unknown,
-    handlers: ToolHandlers,
-  ): Promise<void> {
-    const answer = await serveLegacy(createProtocolServer(info, handlers), request, body);
+  async function answerModern(exchange: Exchange, body: unknown, handlers: ToolHandlers): Promise<void> {
+    const request = webRequest(exchange);
+    handlersOf.set(request, handlers);
+    const answer = await modern.fetch(request, { parsedBody: body });
+    return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id });
+  }
+
+  async function answerLegacy(exchange: Exchange, body: unknown, handlers: ToolHandlers): Promise<void> {
+    const answer = await serveLegacy(createProtocolServer(info, handlers), webRequest(exchange), body);
     if (answer === null) return;
     const minted = isInitializeRequest(body) && answer.ok;
     await sendWebResponse(exchange.response, answer, {

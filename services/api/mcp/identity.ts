@@ -1,7 +1,7 @@
 /** Who is on the other end of an MCP request: its session, and what the client calls itself. */
-import { CLIENT_INFO_META_KEY, isInitializeRequest } from "@modelcontextprotocol/server";
+import { CLIENT_INFO_META_KEY, INVALID_REQUEST, isInitializeRequest } from "@modelcontextprotocol/server";
 import type { Exchange } from "../http/exchange.ts";
-import { readPlainSession, type ClientLabel, type Sessions } from "../session.ts";
+import { clipLabel, readPlainSession, type ClientLabel, type Sessions } from "../session.ts";
 
 export interface Identity {
   readonly session: string | null;
@@ -11,8 +11,12 @@ export interface Identity {
 /** A session that cannot be used: answered, and nothing else happens. */
 export interface SessionFault {
   readonly status: number;
+  readonly code: number;
   readonly message: string;
 }
+
+/** What clients of the 2025 era know as "initialize again". */
+const SESSION_NOT_FOUND = -32001;
 
 /** The 2025 era: a signed `Mcp-Session-Id`, which also carries what the client said at `initialize`. */
 export function legacyIdentity(
@@ -29,6 +33,7 @@ export function legacyIdentity(
   if (verified === null) {
     return {
       status: 404,
+      code: SESSION_NOT_FOUND,
       message: "Session not found: initialize again, and pass your workerId to keep your claim.",
     };
   }
@@ -47,15 +52,15 @@ function namedSession(exchange: Exchange): { readonly session: string } | Sessio
   const header = exchange.header("muster-session");
   if (header === undefined) return null;
   const session = readPlainSession(header);
-  return session === null
-    ? { status: 400, message: "Muster-Session must be 1 to 200 characters of A-Z a-z 0-9 . _ : @ / -" }
-    : { session };
+  if (session !== null) return { session };
+  const message = "Muster-Session must be 1 to 200 characters of A-Z a-z 0-9 . _ : @ / -";
+  return { status: 400, code: INVALID_REQUEST, message };
 }
 
 function modernClient(body: unknown): ClientLabel | null {
   const meta = (body as { params?: { _meta?: Record<string, unknown> } } | null)?.params?._meta;
   const label = meta?.[CLIENT_INFO_META_KEY] as Partial<ClientLabel> | undefined;
   return typeof label?.name === "string" && typeof label.version === "string"
-    ? { name: label.name, version: label.version }
+    ? clipLabel({ name: label.name, version: label.version })
     : null;
 }

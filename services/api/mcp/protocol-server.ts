@@ -20,7 +20,7 @@ import type { ClientLabel } from "../session.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
 /** What the SDK knows about one request. */
-export interface Call {
+interface Call {
   /** What the client calls itself, if it said so on this connection. */
   readonly client: ClientLabel | null;
   /** Aborted when the request was cancelled or its connection ended. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fault } from "../../../services/contract/errors.ts";
-import { callTool, initialize, legacy, modern } from "../../support/raw-mcp.ts";
+import { callTool, initialize, legacy, modern, modernMessage, send } from "../../support/raw-mcp.ts";
 import { scriptedEngine, type EngineCall } from "../../support/scripted-engine.ts";
 import { serveEngine, type TestServer } from "../../support/server.ts";
 
@@ -144,6 +144,34 @@ describe("the fast lane", () => {
     expect([wrongName.status, wrongName.json().error?.code]).toEqual([400, -32020]);
     const noEnvelope = await modern(server.mcpUrl, "tools/call", { name, arguments: args, _meta: {} });
     expect([noEnvelope.status, noEnvelope.json().error?.code]).toEqual([400, -32602]);
+  });
+});
+
+describe("arguments nested beyond reason", () => {
+  it.each(ERAS)("are refused like any other in the %s era", async (era) => {
+    const params = { name: "get_next_status", arguments: { itemId: "@" } };
+    const message =
+      era === "modern"
+        ? modernMessage("tools/call", params)
+        : {
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+          };
+    const depth = 100_000;
+    const nested = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+    const answer = await send(server.mcpUrl, { ...message, body: message.body.replace('"@"', nested) });
+    expect(answer.json().result?.structuredContent).toMatchObject({ error: { code: "VALIDATION_ERROR" } });
+  });
+});
+
+describe("a client that listens for changes", () => {
+  it("is told at once that there are none to come, and holds no stream open", async () => {
+    const answer = await modern(server.mcpUrl, "subscriptions/listen", {
+      notifications: { toolsListChanged: true },
+    });
+    expect(answer.headers["content-type"]).toBe("text/event-stream");
+    expect(answer.text).toContain("notifications/subscriptions/acknowledged");
+    expect(answer.text).toContain('"resultType":"complete"');
   });
 });
 

@@ -44,6 +44,7 @@ function holdAgainstGolden(name: string, result: unknown): void {
     result,
     `${name} differs from test/golden/${name}.json. If that is meant: raise TOOL_SURFACE_VERSION (now ${TOOL_SURFACE_VERSION}), add a line to its changelog, and run this file once with MUSTER_UPDATE_GOLDEN=1.`,
   ).toEqual(golden?.result);
+  expect(TOOL_SURFACE_CHANGELOG.map(({ version }) => version)).toContain(golden?.toolSurface);
   // Key order is part of the bytes that a prompt cache sees.
   expect(JSON.stringify(result)).toBe(JSON.stringify(golden?.result));
 }
