@@ -51,6 +51,7 @@ const STATEMENTS: readonly string[] = [
   `create index items_parent on items (parent_id)`,
   `create index items_ancestors on items using gin (ancestors)`,
   `create index items_tags on items using gin (tags)`,
+  `create index items_type on items (type) where type is not null`,
   `create index items_roots on items (created_at, id) where parent_id is null`,
   // Prefix look-ups of ids compare text, and there must be an order for them to use.
   `create index items_id_text on items ((replace(id::text, '-', '')) text_pattern_ops)`,
@@ -111,15 +112,20 @@ const STATEMENTS: readonly string[] = [
   `create index item_state_ready_root on item_state (root_id, rank, created_at, item_id)
      where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
   `create index item_state_free_rank on item_state (role, rank, created_at, item_id)
-     where role in ('work', 'review') and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
+     where role in ('work', 'review', 'blocked') and agent is null and blockers = 0 and ancestor_blockers = 0
+       and open_children = 0`,
   // Containers are offered only when asked for; apart, so that they never stand in front of leaves.
   `create index item_state_container_rank on item_state (role, rank, created_at, item_id)
-     where role in ('queue', 'work', 'review') and agent is null and blockers = 0 and ancestor_blockers = 0
+     where role in ('queue', 'work', 'review', 'blocked') and agent is null and blockers = 0 and ancestor_blockers = 0
        and open_children > 0`,
   `create index item_state_expiry on item_state (expires_at) where agent is not null`,
   `create index item_state_holder on item_state (agent, session) where agent is not null`,
-  `create index item_state_role on item_state (role, created_at, item_id) where role in ('work', 'review', 'blocked')`,
-  `create index item_state_parent on item_state (parent_id)`,
+  // Without an order on purpose: with one, the planner would take it for the index of the oldest claimable rows.
+  `create index item_state_role on item_state (role, item_id) where role <> 'terminal'`,
+  `create index item_state_assignee on item_state (assignee) where assignee is not null`,
+  // Partial like the others, so that a claim does not have to touch it; children as such are found through items_parent.
+  `create index item_state_ready_parent on item_state (parent_id, rank, created_at, item_id)
+     where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,
   `create index item_state_waiting on item_state (available_at)
      where available_at is not null and agent is null and role in ('queue', 'work', 'review')`,
 

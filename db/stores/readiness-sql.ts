@@ -53,7 +53,8 @@ export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: 
   return [
     `(s.available_at is null or s.available_at <= muster_now())`,
     `not s.dead`,
-    `s.needs <@ ${capabilities}`,
+    // Nearly all items need nothing, which the planner knows of equality and cannot guess of containment.
+    `(s.needs = '{}' or s.needs <@ ${capabilities})`,
     `(s.assignee is null or s.assignee = ${agent})`,
     ...(startable ? [`(s.role <> 'queue' or s.start_gate_open)`] : []),
     `not exists (select 1 from item_state a where a.item_id = any(s.ancestors)

@@ -98,6 +98,9 @@ export const ttlSeconds = z
   .min(limits.TTL_MIN_SECONDS, TTL_RANGE)
   .max(limits.TTL_MAX_SECONDS, TTL_RANGE);
 
+/** How long an item that was handed back is kept out of the offers. */
+export const delaySeconds = z.int().min(0).max(limits.DELAY_MAX_SECONDS);
+
 export const waitSeconds = z.int().min(0).max(limits.WAIT_MAX_SECONDS);
 
 /** An ISO 8601 instant with its zone, or a date (midnight UTC). */

@@ -45,6 +45,7 @@ export const ID_MATCHES_MAX = 10;
 
 /** More than one claim in a call would mean more than one heartbeat per agent and cycle. */
 export const CLAIMS_PER_CALL_MAX = 1;
+export const DELAY_MAX_SECONDS = 86_400;
 export const WAIT_MAX_SECONDS = 50;
 export const TTL_MIN_SECONDS = 1;
 export const TTL_MAX_SECONDS = 86_400;

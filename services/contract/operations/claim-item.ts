@@ -12,6 +12,7 @@ const releaseEntry = z.strictObject({
   itemId: fields.itemRef,
   fence: fields.fence.optional(),
   requeue: fields.flag.default(false).describe("Also move work back to queue."),
+  delaySeconds: fields.delaySeconds.optional().describe("Not offered before."),
 });
 export type ReleaseEntry = z.output<typeof releaseEntry>;
 

@@ -1,0 +1,104 @@
+/** Why a selector found nothing: counted over the rows that match its filter, and capped. */
+import type { Role } from "../../services/core/roles.ts";
+import { contentConditions } from "./next-sql.ts";
+import { matchesFilter, Parameters, type SelectorAsker, type SelectorFilter } from "./readiness-sql.ts";
+import { type Handle, statement } from "../statement.ts";
+
+/** Rows that are looked at: enough to say why, whatever the size of the tree. */
+export const COUNT_CAP = 1_000;
+
+export interface EmptinessQuery {
+  readonly filter: SelectorFilter;
+  readonly roles: readonly Role[];
+  readonly containers: boolean;
+  readonly asker: SelectorAsker;
+}
+
+export interface Emptiness {
+  readonly matching: number;
+  readonly claimed: number;
+  readonly ancestorClaimed: number;
+  readonly dependencyBlocked: number;
+  readonly waiting: number;
+  readonly capabilities: number;
+  readonly assignee: number;
+  readonly containers: number;
+  /** When something that is in the way now goes by itself: the first wait or claim to end. Milliseconds of the database's clock. */
+  readonly nextAt: number | null;
+  readonly now: number;
+}
+
+type Row = {
+  [K in Exclude<keyof Emptiness, "nextAt" | "now" | "ancestorClaimed" | "dependencyBlocked">]: number;
+} & { ancestor_claimed: number; dependency_blocked: number; next_at: Date | null; now: Date };
+
+/** Each row is counted once, under the first reason that it has. */
+export async function findEmptiness(handle: Handle, query: EmptinessQuery): Promise<Emptiness> {
+  const parameters = new Parameters();
+  const roles = parameters.add(query.roles, "::text[]");
+  const agent = parameters.add(query.asker.agent, "::text");
+  const capabilities = parameters.add(query.asker.capabilities, "::text[]");
+  const filter = matchesFilter(query.filter, parameters);
+  const content = contentConditions(query.filter, parameters);
+  const narrowed =
+    content.length === 0 ? "" : ` and s.item_id in (select i.id from items i where ${content.join(" and ")})`;
+  const container = query.containers ? "false" : "s.open_children > 0";
+  const text = `
+    with matching as materialized (
+      select s.agent, s.expires_at, s.available_at, s.ancestors,
+        case
+          when s.agent is not null then 'claimed'
+          when s.blockers > 0 or s.ancestor_blockers > 0 then 'dependency_blocked'
+          when ${container} then 'containers'
+          when s.available_at > muster_now() then 'waiting'
+          when not s.needs <@ ${capabilities} then 'capabilities'
+          when s.assignee is distinct from ${agent} and s.assignee is not null then 'assignee'
+          when exists (select 1 from item_state a where a.item_id = any(s.ancestors)
+            and a.agent is distinct from ${agent} and a.agent is not null) then 'ancestor_claimed'
+        end as reason
+      from item_state s
+      where s.role = any(${roles}) and ${filter}${narrowed}
+      limit ${COUNT_CAP}
+    )
+    select count(*)::int as matching,
+      count(*) filter (where reason = 'claimed')::int as claimed,
+      count(*) filter (where reason = 'ancestor_claimed')::int as ancestor_claimed,
+      count(*) filter (where reason = 'dependency_blocked')::int as dependency_blocked,
+      count(*) filter (where reason = 'waiting')::int as waiting,
+      count(*) filter (where reason = 'capabilities')::int as capabilities,
+      count(*) filter (where reason = 'assignee')::int as assignee,
+      count(*) filter (where reason = 'containers')::int as containers,
+      least(
+        min(available_at) filter (where reason = 'waiting'),
+        min(expires_at) filter (where reason = 'claimed'),
+        (select min(a.expires_at) from item_state a where a.agent is not null
+           and exists (select 1 from matching m where m.reason = 'ancestor_claimed' and a.item_id = any(m.ancestors)))
+      ) as next_at,
+      muster_now() as now
+    from matching`;
+  const [row] = await emptinessStatement(text)(handle, parameters.values);
+  if (!row) throw new Error("counting answered nothing");
+  return {
+    matching: row.matching,
+    claimed: row.claimed,
+    ancestorClaimed: row.ancestor_claimed,
+    dependencyBlocked: row.dependency_blocked,
+    waiting: row.waiting,
+    capabilities: row.capabilities,
+    assignee: row.assignee,
+    containers: row.containers,
+    nextAt: row.next_at?.getTime() ?? null,
+    now: row.now.getTime(),
+  };
+}
+
+const statements = new Map<string, ReturnType<typeof statement<Row>>>();
+
+function emptinessStatement(text: string): ReturnType<typeof statement<Row>> {
+  let known = statements.get(text);
+  if (known === undefined) {
+    known = statement<Row>(`selector_emptiness_${statements.size}`, text);
+    statements.set(text, known);
+  }
+  return known;
+}

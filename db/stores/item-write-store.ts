@@ -1,0 +1,203 @@
+/** Writing what items are. Where they stand is written by the world store. */
+import { sql } from "kysely";
+import type { ItemState } from "../../services/core/state.ts";
+import { type Handle, statement } from "../statement.ts";
+
+export interface NewItemRow {
+  readonly id: string;
+  readonly root_id: string;
+  readonly parent_id: string | null;
+  readonly ancestors: readonly string[];
+  readonly title: string;
+  readonly summary: string;
+  readonly description: string | null;
+  readonly type: string | null;
+  readonly tags: readonly string[];
+  readonly traits: readonly string[];
+  readonly needs: readonly string[];
+  readonly assignee: string | null;
+  readonly properties: Readonly<Record<string, unknown>> | null;
+  readonly metadata: string | null;
+  readonly priority: string;
+  readonly complexity: number | null;
+  readonly requires_verification: boolean;
+  readonly status_label: string | null;
+  readonly ancestor_blockers: number;
+}
+
+// The items of one call follow each other by a millisecond each: they are ranked by age, and
+// ties would be broken by their random ids instead of by the order they were listed in.
+const insert = statement<never>(
+  "items_insert",
+  `with c as (
+     select r.*, muster_now() + (r.n - 1) * interval '1 millisecond' as at
+     from rows from (jsonb_to_recordset($1::jsonb) as (id uuid, root_id uuid, parent_id uuid, ancestors uuid[],
+       title text, summary text, description text, type text, tags text[], traits text[], needs text[],
+       assignee text, properties jsonb, metadata text, priority text, complexity smallint,
+       requires_verification boolean, status_label text, ancestor_blockers int)) with ordinality
+       as r(id, root_id, parent_id, ancestors, title, summary, description, type, tags, traits, needs, assignee,
+         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, n)
+   ), content as (
+     insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits,
+       needs, assignee, properties, metadata, priority, complexity, requires_verification, created_at, modified_at,
+       created_by, modified_by)
+     select id, root_id, parent_id, ancestors, cardinality(ancestors), title, summary, description, type, tags,
+       traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, at, at, $2, $2
+     from c
+   )
+   insert into item_state (item_id, status_label, ancestor_blockers, root_id, parent_id, ancestors, rank, priority,
+     complexity, created_at, modified_at, role_changed_at, type, tags, needs, assignee)
+   select id, status_label, ancestor_blockers, root_id, parent_id, ancestors, muster_rank(priority, complexity),
+     priority, complexity, at, at, at, type, tags, needs, assignee
+   from c`,
+);
+
+/** Items and their state rows, all in role queue, in one statement. */
+export async function insertItems(handle: Handle, rows: readonly NewItemRow[], by: string | null): Promise<void> {
+  if (rows.length > 0) await insert(handle, [JSON.stringify(rows), by]);
+}
+
+export interface ItemPatch {
+  readonly title?: string;
+  readonly summary?: string;
+  readonly description?: string | null;
+  readonly type?: string | null;
+  readonly tags?: readonly string[];
+  readonly traits?: readonly string[];
+  readonly needs?: readonly string[];
+  readonly assignee?: string | null;
+  readonly properties?: Readonly<Record<string, unknown>> | null;
+  readonly metadata?: string | null;
+  readonly priority?: "high" | "medium" | "low";
+  readonly complexity?: number | null;
+  readonly requires_verification?: boolean;
+}
+
+export interface UpdatedItem {
+  readonly version: number;
+  readonly modifiedAt: Date;
+  readonly requiresVerification: boolean;
+}
+
+/**
+ * Writes the given columns and no others, so that two edits of different fields both stay.
+ * The instant of the last change always moves forward, even when the clock did not.
+ */
+export async function updateItem(
+  handle: Handle,
+  id: string,
+  patch: ItemPatch,
+  by: string | null,
+): Promise<UpdatedItem | null> {
+  const { properties, tags, traits, needs, ...plain } = patch;
+  const row = await handle
+    .updateTable("items")
+    .set({
+      ...plain,
+      ...(tags === undefined ? {} : { tags: [...tags] }),
+      ...(traits === undefined ? {} : { traits: [...traits] }),
+      ...(needs === undefined ? {} : { needs: [...needs] }),
+      ...(properties === undefined ? {} : { properties: properties === null ? null : JSON.stringify(properties) }),
+      version: sql<number>`version + 1`,
+      modified_at: sql<Date>`greatest(muster_now(), modified_at + interval '1 millisecond')`,
+      modified_by: by,
+    })
+    .where("id", "=", id)
+    .returning(["version", "modified_at", "requires_verification"])
+    .executeTakeFirst();
+  if (!row) return null;
+  return { version: row.version, modifiedAt: row.modified_at, requiresVerification: row.requires_verification };
+}
+
+const versionOf = statement<{ version: number }>("items_version", `select version from items where id = $1`);
+
+export async function findVersion(handle: Handle, id: string): Promise<number | null> {
+  const [row] = await versionOf(handle, [id]);
+  return row?.version ?? null;
+}
+
+const place = statement<never>(
+  "items_place",
+  `update items i set root_id = c.root_id, parent_id = c.parent_id, ancestors = c.ancestors,
+     depth = cardinality(c.ancestors)
+   from jsonb_to_recordset($1::jsonb) as c(id uuid, root_id uuid, parent_id uuid, ancestors uuid[])
+   where i.id = c.id`,
+);
+
+/** Writes where items hang; the trigger copies it to their state. */
+export async function placeItems(handle: Handle, states: readonly ItemState[]): Promise<void> {
+  if (states.length === 0) return;
+  await place(handle, [
+    JSON.stringify(
+      states.map(({ id, rootId, parentId, ancestors }) => ({
+        id,
+        root_id: rootId,
+        parent_id: parentId,
+        ancestors,
+      })),
+    ),
+  ]);
+}
+
+const subtree = statement<{ id: string }>(
+  "items_subtree",
+  `select id from items where id = $1 or ancestors @> array[$1::uuid]`,
+);
+
+/** The item and everything below it; empty if it does not exist. */
+export async function findSubtree(handle: Handle, id: string): Promise<string[]> {
+  const rows = await subtree(handle, [id]);
+  return rows.map((row) => row.id);
+}
+
+const remaining = statement<{ remains: boolean }>(
+  "items_remaining_children",
+  `select exists (select 1 from items where parent_id = $1 and id <> $2) as remains`,
+);
+
+/** True if the parent has a child besides this one. */
+export async function hasOtherChildren(handle: Handle, parentId: string, childId: string): Promise<boolean> {
+  const [row] = await remaining(handle, [parentId, childId]);
+  return row?.remains === true;
+}
+
+const remove = statement<never>("items_delete", `delete from items where id = any($1::uuid[])`);
+
+/** Removes items with their state, tenures and edges. They must be whole subtrees. */
+export async function deleteItems(handle: Handle, ids: readonly string[]): Promise<void> {
+  await remove(handle, [ids]);
+}
+
+const existing = statement<{ id: string }>("items_existing", `select id from items where id = any($1::uuid[])`);
+
+export async function findExisting(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await existing(handle, [ids]);
+  return new Set(rows.map((row) => row.id));
+}
+
+const idsByDepth = statement<{ id: string }>(
+  "items_by_depth",
+  `select id from items where id = any($1::uuid[]) order by depth desc, id`,
+);
+
+/** Deepest first. Those that do not exist are left out. */
+export async function orderByDepth(handle: Handle, ids: readonly string[]): Promise<string[]> {
+  const rows = await idsByDepth(handle, [ids]);
+  return rows.map((row) => row.id);
+}
+
+const expired = statement<{ item_id: string; fence: number; ttl_ms: number | null }>(
+  "items_expired_claims",
+  `select item_id, fence, ttl_ms from item_state
+   where item_id = any($1::uuid[]) and agent is not null and expires_at <= muster_now()`,
+);
+
+/** Claims whose expiry has passed: ask the claim clock about these. */
+export async function findExpiredClaims(
+  handle: Handle,
+  ids: readonly string[],
+): Promise<{ itemId: string; fence: number; ttlMs: number }[]> {
+  const rows = await expired(handle, [ids]);
+  return rows.map((row) => ({ itemId: row.item_id, fence: row.fence, ttlMs: row.ttl_ms ?? 0 }));
+}

@@ -1,0 +1,148 @@
+/**
+ * Chooses items for recommendations and for claims: the same filter, the same predicate,
+ * the same order. Roles are a preference: all that the first one offers comes before
+ * anything of the second.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { CompiledQuery } from "kysely";
+import type { Role } from "../../services/core/roles.ts";
+import { type Handle, statement } from "../statement.ts";
+import { rankRoots } from "./next-roots.ts";
+import { type CandidateSql, candidateSql, pathsFor } from "./next-sql.ts";
+import {
+  matchesFilter,
+  offeredTo,
+  Parameters,
+  type Ranking,
+  RANKINGS,
+  type SelectorAsker,
+  type SelectorFilter,
+} from "./readiness-sql.ts";
+
+export interface CandidateQuery {
+  readonly filter: SelectorFilter;
+  readonly asker: SelectorAsker;
+  readonly roles: readonly Role[];
+  /** Items with open children as well. */
+  readonly containers: boolean;
+  readonly startable: boolean;
+  readonly ranking: Ranking;
+  readonly limit: number;
+  /** Lock what is chosen and pass over what others have locked. Only inside a transaction. */
+  readonly lock?: boolean;
+}
+
+interface CandidateRow {
+  item_id: string;
+  rank: number;
+  created_at: Date;
+}
+
+/**
+ * Ids of items that are offered, best first. A statement or two per role, however many
+ * items there are. With `lock`, containers beside leaves may lock up to twice the limit.
+ */
+export async function selectCandidates(handle: Handle, query: CandidateQuery): Promise<string[]> {
+  const chosen: string[] = [];
+  for (const role of query.roles) {
+    const limit = query.limit - chosen.length;
+    if (limit <= 0) break;
+    const leaves = await selectKind(handle, query, role, false, limit);
+    const containers = query.containers ? await selectKind(handle, query, role, true, limit) : [];
+    chosen.push(...merge(leaves, containers, query.ranking, limit));
+  }
+  return chosen;
+}
+
+/** Leaves or containers of one role. */
+async function selectKind(
+  handle: Handle,
+  query: CandidateQuery,
+  role: Role,
+  containers: boolean,
+  limit: number,
+): Promise<CandidateRow[]> {
+  const { filter, asker, startable, ranking, lock = false } = query;
+  const one: CandidateSql = { filter, asker, role, containers, startable, ranking, limit, lock };
+  return ranking === "fair" ? await selectInTurn(handle, one) : await selectByPaths(handle, one);
+}
+
+async function selectByPaths(handle: Handle, one: CandidateSql): Promise<CandidateRow[]> {
+  let best: CandidateRow[] = [];
+  for (const path of pathsFor(one)) {
+    const parameters = new Parameters();
+    const rows = await runPrepared(handle, candidateSql(one, path, parameters), parameters.values);
+    if (rows.length > best.length) best = rows;
+    if (best.length >= one.limit) break;
+  }
+  return best;
+}
+
+/** Roots are asked a few at a time: the first ones nearly always have enough. */
+async function selectInTurn(handle: Handle, one: CandidateSql): Promise<CandidateRow[]> {
+  const kind = { role: one.role, containers: one.containers };
+  const turns = await rankRoots(handle, kind, randomUUID());
+  const first = Math.max(8, one.limit);
+  const chosen: CandidateRow[] = [];
+  for (const roots of [turns.slice(0, first), turns.slice(first)]) {
+    const limit = one.limit - chosen.length;
+    if (limit <= 0 || roots.length === 0) break;
+    chosen.push(...(await selectByPaths(handle, { ...one, limit, roots })));
+  }
+  return chosen;
+}
+
+const KEY_ORDERS: Readonly<Record<Ranking, (a: CandidateRow, b: CandidateRow) => number>> = {
+  priority: (a, b) => a.rank - b.rank || byAge(a, b),
+  fair: (a, b) => a.rank - b.rank || byAge(a, b),
+  oldest: byAge,
+  newest: (a, b) => byAge(b, a),
+};
+
+function byAge(a: CandidateRow, b: CandidateRow): number {
+  return a.created_at.getTime() - b.created_at.getTime() || (a.item_id < b.item_id ? -1 : 1);
+}
+
+function merge(leaves: CandidateRow[], containers: CandidateRow[], ranking: Ranking, limit: number): string[] {
+  const rows = containers.length === 0 ? leaves : [...leaves, ...containers].toSorted(KEY_ORDERS[ranking]);
+  return rows.slice(0, limit).map((row) => row.item_id);
+}
+
+/** Claims that stand where an offer would be: those of one holder, or everybody's. */
+export interface HeldQuery extends Omit<CandidateQuery, "lock"> {
+  /** `null`: everybody's. */
+  readonly holder: { readonly agent: string; readonly session: string | null } | null;
+}
+
+/** Ids of items that would be offered if nobody held them, best first. As many rows are looked at as claims are held. */
+export async function selectHeld(handle: Handle, query: HeldQuery): Promise<string[]> {
+  const parameters = new Parameters();
+  const conditions = [
+    `s.agent is not null`,
+    `s.role = any(${parameters.add(query.roles, "::text[]")})`,
+    `s.blockers = 0 and s.ancestor_blockers = 0`,
+    ...(query.containers ? [] : [`s.open_children = 0`]),
+    ...(query.holder === null ? [] : [`s.agent = ${parameters.add(query.holder.agent, "::text")}`]),
+    ...(query.holder?.session ? [`s.session = ${parameters.add(query.holder.session, "::text")}`] : []),
+    matchesFilter(query.filter, parameters),
+    offeredTo(query.asker, query.startable, parameters),
+  ];
+  const text = `select s.item_id, s.rank, s.created_at from item_state s where ${conditions.join(" and ")}
+    order by array_position(${parameters.add(query.roles, "::text[]")}, s.role), ${RANKINGS[query.ranking]}
+    limit ${parameters.add(query.limit, "::int")}`;
+  return (await runPrepared(handle, text, parameters.values)).map((row) => row.item_id);
+}
+
+/** More texts than this are not worth a plan kept on every connection. */
+const PREPARED_MAX = 256;
+const prepared = new Map<string, ReturnType<typeof statement<CandidateRow>>>();
+
+async function runPrepared(handle: Handle, text: string, values: readonly unknown[]): Promise<CandidateRow[]> {
+  let run = prepared.get(text);
+  if (run === undefined && prepared.size < PREPARED_MAX) {
+    run = statement<CandidateRow>(`next_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text);
+    prepared.set(text, run);
+  }
+  if (run !== undefined) return await run(handle, values);
+  return (await handle.executeQuery<CandidateRow>(CompiledQuery.raw(text, [...values]))).rows;
+}

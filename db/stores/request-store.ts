@@ -1,0 +1,18 @@
+/** Every element that one requestId was used for. */
+import { type Handle, statement } from "../statement.ts";
+
+const strangers = statement<{ operation: string }>(
+  "idempotency_strangers",
+  `select operation from idempotency
+   where principal = $1 and key = $2 and (operation <> $3 or fingerprint <> $4)
+   limit 1`,
+);
+
+/** The operation of another call that used this requestId, if there was one. */
+export async function findOtherUse(
+  handle: Handle,
+  call: { readonly principal: string; readonly requestId: string; readonly operation: string; readonly fingerprint: string },
+): Promise<string | null> {
+  const [row] = await strangers(handle, [call.principal, call.requestId, call.operation, call.fingerprint]);
+  return row?.operation ?? null;
+}

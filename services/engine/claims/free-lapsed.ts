@@ -1,0 +1,76 @@
+/**
+ * Ends claims that have lapsed. The clock is asked outside of the transaction; inside,
+ * a claim is ended only if it still has the judged fence and has still expired, so a
+ * holder that renewed in between keeps it.
+ */
+import { type ExpiredClaim, findExpired, recordSweepRun } from "../../../db/stores/lapsed-store.ts";
+import { isLapsed } from "../../core/claim.ts";
+import { endTenure } from "../../core/tenure.ts";
+import { NOBODY } from "../../core/world.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { SweepReport } from "../engine.ts";
+import { afterCommit, lockWorld, saveWorld, transact } from "../writing/transact.ts";
+
+/** A lapsed holder has a third of its ttl, at most this, to come back before a sweep frees the item. */
+const GRACE_MAX_MS = 60_000;
+const BATCH = 50;
+
+/** What a sweep loop calls: frees what nobody has asked for since it lapsed. */
+export async function sweepClaims(deps: EngineDeps, signal: AbortSignal): Promise<SweepReport> {
+  const expired = await findExpired(deps.db, GRACE_MAX_MS, BATCH);
+  const report = signal.aborted ? NOTHING : await freeLapsed(deps, expired);
+  await recordSweepRun(deps.db, report.freed);
+  // More only if this batch got somewhere: holders that the clock calls alive must not spin the loop.
+  return { ...report, more: expired.length === BATCH && report.freed > 0 };
+}
+
+/** Frees, without grace, what has lapsed: a selector found nothing else. Returns how many it freed. */
+export async function freeLapsedOnDemand(deps: EngineDeps): Promise<number> {
+  const { freed } = await freeLapsed(deps, await findExpired(deps.db, 0, BATCH));
+  return freed;
+}
+
+const NOTHING = { freed: 0, requeued: 0, dead: 0 };
+
+async function freeLapsed(
+  deps: EngineDeps,
+  expired: readonly ExpiredClaim[],
+): Promise<{ freed: number; requeued: number; dead: number }> {
+  const lapsed = await judgeLapsed(deps, expired);
+  if (lapsed.size === 0) return NOTHING;
+  const { world, counts } = await transact(deps, async (tx, wider) => {
+    const locked = await lockWorld(deps, tx, [...lapsed.keys()], wider);
+    const done = { freed: 0, requeued: 0, dead: 0 };
+    for (const [itemId, { fence, seenDead }] of lapsed) {
+      const item = locked.find(itemId);
+      if (!item?.claim || item.fence !== fence || !isLapsed(item.claim, locked.now, seenDead)) continue;
+      const end = endTenure(locked, itemId, { reason: "expired", requeue: true, detail: null, by: NOBODY });
+      done.freed += 1;
+      done.requeued += Number(end.requeued);
+      done.dead += Number(end.dead);
+    }
+    await saveWorld(tx, locked);
+    return { world: locked, counts: done };
+  });
+  await afterCommit(deps, world);
+  return counts;
+}
+
+async function judgeLapsed(
+  deps: EngineDeps,
+  expired: readonly ExpiredClaim[],
+): Promise<Map<string, { fence: number; seenDead: boolean }>> {
+  const lapsed = new Map<string, { fence: number; seenDead: boolean }>();
+  const [first] = expired;
+  if (first === undefined) return lapsed;
+  const seen = await deps.coordination.claimClock.look(
+    expired.map(({ itemId, fence, ttlMs }) => ({ key: itemId, fence, ttlMs })),
+    first.now,
+  );
+  for (const [index, claim] of expired.entries()) {
+    const seenDead = seen[index]?.state === "dead";
+    const overdue = claim.expiresAt + claim.ttlMs / 2 <= claim.now;
+    if (seenDead || overdue) lapsed.set(claim.itemId, { fence: claim.fence, seenDead });
+  }
+  return lapsed;
+}

@@ -1,0 +1,127 @@
+/**
+ * What one claim does to the working set: ends the tenure in its way, releases what its
+ * holder held before, grants, starts. Judged before anything is changed, so a refusal
+ * leaves the set as it was.
+ */
+import { type AdvanceRefusal, decideAdvance } from "../../core/advance.ts";
+import { type ClaimVerdict, type Identity, isHolder, judgeClaim, TENURE_MS } from "../../core/claim.ts";
+import type { ItemState } from "../../core/state.ts";
+import { endTenure, grant, renew } from "../../core/tenure.ts";
+import { NOBODY, type World } from "../../core/world.ts";
+import type { ClaimCall, HeldVerdict } from "./claim-call.ts";
+
+export type GrantVerdict =
+  | { readonly kind: "granted"; readonly state: ItemState; readonly started: boolean }
+  | { readonly kind: "not_found" }
+  | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
+  | { readonly kind: "refused"; readonly code: "terminal_item" | "item_dead" | "tenure_over" }
+  | { readonly kind: "not_startable"; readonly refusal: AdvanceRefusal };
+
+const REFUSALS = { terminal: "terminal_item", dead: "item_dead", tenure_over: "tenure_over" } as const;
+
+/** @param others items that this holder holds already */
+export function grantClaim(
+  world: World,
+  call: ClaimCall,
+  itemId: string,
+  others: readonly string[],
+  identity: Identity,
+): GrantVerdict {
+  const item = world.find(itemId);
+  if (!item) return { kind: "not_found" };
+  const verdict = judgeClaim(item, call, world.now, call.deadFence === item.fence, identity);
+  if (verdict.kind === "held") {
+    return { kind: "held", verdict, fence: item.fence, ttlMs: item.claim?.ttlMs ?? 0 };
+  }
+  if (verdict.kind === "terminal" || verdict.kind === "dead" || verdict.kind === "tenure_over") {
+    return { kind: "refused", code: REFUSALS[verdict.kind] };
+  }
+  const against = startObstacle(item, call, verdict.kind === "grant" && verdict.displaces);
+  if (against !== null) return { kind: "not_startable", refusal: against };
+  return take(world, call, item, verdict, others, identity);
+}
+
+/** `start: true` takes only what can be started; anything else is refused before the claim is given. */
+function startObstacle(item: ItemState, call: ClaimCall, displaces: boolean): AdvanceRefusal | null {
+  // Displacing hands work back to the queue first, so it has to be startable from there.
+  const startsFromQueue = item.role === "queue" || (item.role === "work" && displaces);
+  if (!call.start || (item.role !== "blocked" && !startsFromQueue)) return null;
+  if (item.role === "blocked") {
+    return { code: "invalid_transition", message: "the item is blocked: resume it first", from: item.role };
+  }
+  return item.blockers > 0 ? { code: "dependency_blocked", blockers: item.blockers, to: "work" } : null;
+}
+
+function take(
+  world: World,
+  call: ClaimCall,
+  item: ItemState,
+  verdict: Exclude<ClaimVerdict, { kind: "held" | "terminal" | "dead" | "tenure_over" }>,
+  others: readonly string[],
+  identity: Identity,
+): GrantVerdict {
+  if (verdict.kind === "grant" && verdict.displaces) {
+    const end = endTenure(world, item.id, { reason: "expired", requeue: true, detail: null, by: NOBODY });
+    if (end.dead) return { kind: "refused", code: "item_dead" };
+  }
+  releaseOthers(world, call, item.id, others, identity);
+  if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
+  else give(world, call, item, verdict.kind === "take_over");
+  const started = call.start && start(world, call, item.id);
+  return { kind: "granted", state: world.get(item.id), started };
+}
+
+/** A tenure that changes session goes on under a new fence, from its first claim on. */
+function give(world: World, call: ClaimCall, item: ItemState, takesOver: boolean): void {
+  if (takesOver) endTenure(world, item.id, { reason: "released", requeue: false, detail: null, by: call.author });
+  const kept = takesOver ? item.claim?.originalClaimedAt : undefined;
+  grant(world, item.id, {
+    agent: call.agent,
+    session: call.session,
+    parentAgent: call.parentAgent,
+    ttlMs: call.ttlMs,
+    ...(kept === undefined ? {} : { originalClaimedAt: kept }),
+  });
+}
+
+/** The tenure cap counts from the first claim, whatever is asked for. */
+function cappedExpiry(world: World, item: ItemState, ttlMs: number): number {
+  const first = item.claim?.originalClaimedAt ?? world.now;
+  return Math.min(world.now + ttlMs, first + TENURE_MS);
+}
+
+function releaseOthers(
+  world: World,
+  call: ClaimCall,
+  itemId: string,
+  others: readonly string[],
+  identity: Identity,
+): void {
+  for (const other of others) {
+    const held = world.find(other);
+    if (other === itemId || !held?.claim || !isHolder(held.claim, call, identity)) continue;
+    endTenure(world, other, { reason: "released", requeue: true, detail: "claimed another item", by: call.author });
+  }
+}
+
+function start(world: World, call: ClaimCall, itemId: string): boolean {
+  const item = world.get(itemId);
+  if (item.role !== "queue") return false;
+  const verdict = decideAdvance(
+    world,
+    {
+      itemId,
+      trigger: "start",
+      summary: null,
+      label: null,
+      writer: { agent: call.agent, session: call.session, fence: item.fence },
+      by: call.author,
+      failure: { class: "item", reason: null },
+      operator: false,
+      random: 0,
+    },
+    { now: world.now, seenDead: false, latestEnd: null, identity: "session" },
+  );
+  if (verdict.kind === "refused") throw new Error(`a startable item refused to start: ${verdict.refusal.code}`);
+  return true;
+}

@@ -1,0 +1,36 @@
+/** What a database driver says, in Muster's words. Nothing of the driver's text gets out. */
+import { isLockTimeout, sqlState, StartOver } from "../../db/transaction.ts";
+import { ensureError, fault, isMusterError, type MusterError } from "../contract/errors.ts";
+
+const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT"]);
+
+/** Turns anything thrown by a use case into an error that may be shown. */
+export function asFault(error: unknown): MusterError {
+  if (isMusterError(error)) return error;
+  const state = sqlState(error);
+  if (isLockTimeout(error) || error instanceof StartOver || state === "40P01" || state === "40001") {
+    return fault("db_error", "the rows were busy for too long; nothing was changed", {
+      retryAfterMs: 200,
+      cause: error,
+    });
+  }
+  if (state === "57014") return fault("db_error", "the database took too long; nothing was changed", { cause: error });
+  if (isConnectionFault(error, state)) {
+    return fault("unavailable", "the database cannot be reached right now; nothing was changed by this call, or its answer is kept under its requestId", {
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  }
+  return ensureError(error);
+}
+
+function isConnectionFault(error: unknown, state: string | undefined): boolean {
+  // 08: connection exceptions; 57P0x: shut down, crashed, starting up; 53300: too many connections.
+  if (state !== undefined) return state.startsWith("08") || state.startsWith("57P0") || state === "53300";
+  if (!(error instanceof Error)) return false;
+  const code: unknown = (error as { code?: unknown }).code;
+  if (typeof code === "string" && CONNECTION_CODES.has(code)) return true;
+  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|timed out waiting for the embedded/i.test(
+    error.message,
+  );
+}
