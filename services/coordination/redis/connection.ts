@@ -2,7 +2,7 @@
  * One connection to Redis that may go and come back at any time.
  *
  * - A command that is not answered in time is lost, and nothing is queued for a server
- *   that is away, so no caller waits longer than {@link COMMAND_TIMEOUT_MS}.
+ *   that is away, so no caller waits longer than its time-out.
  * - A server that is silent while commands are out is given up and reconnected to, since a
  *   frozen host or a cut cable closes no socket. From then on callers do not wait at all.
  * - It reconnects for ever, ever more slowly up to a cap, with jitter so that replicas do
@@ -11,24 +11,32 @@
  */
 import { Redis, type RedisOptions } from "ioredis";
 
-export const COMMAND_TIMEOUT_MS = 250;
-
-/** Longer than a command's time-out: one slow command alone is no reason to reconnect. */
-const SILENCE_MS_MAX = 1_000;
+/** In command time-outs: one slow command alone is no reason to reconnect. */
+const SILENCE_TIMEOUTS = 4;
 
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 2_000;
+
+export interface Address {
+  readonly url: string;
+  readonly commandTimeoutMs: number;
+}
 
 /** What a connection may have beyond the rules above. */
 export type ConnectionOptions = Pick<RedisOptions, "enableAutoPipelining" | "scripts">;
 
 /** Opens a connection in the background; an error of it never surfaces unhandled. */
-export function openConnection(url: string, role: string, options: ConnectionOptions = {}): Redis {
+export function openConnection(
+  { url, commandTimeoutMs }: Address,
+  role: string,
+  options: ConnectionOptions = {},
+): Redis {
+  const silenceMsMax = SILENCE_TIMEOUTS * commandTimeoutMs;
   const redis = new Redis(url, {
     connectionName: `muster-${role}`,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: SILENCE_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: silenceMsMax,
+    socketTimeout: silenceMsMax,
     // Saying goodbye to a frozen server must not keep the next attempt waiting.
     disconnectTimeout: RECONNECT_MS_MIN,
     enableOfflineQueue: false,

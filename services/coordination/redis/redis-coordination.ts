@@ -13,7 +13,7 @@ import type { Coordination } from "../port.ts";
 import { createWakeUpHub } from "../wake-up-hub.ts";
 import { type ClockCommands, createRedisClaimClock } from "./claim-clock.ts";
 import { CLOCK_SCRIPTS } from "./clock-scripts.ts";
-import { closeConnection, openConnection } from "./connection.ts";
+import { type Address, closeConnection, openConnection } from "./connection.ts";
 import { COUNTER_SCRIPTS, type CounterCommands, createRedisCounters } from "./counters.ts";
 import { checkRedisHealth } from "./health.ts";
 import {
@@ -24,6 +24,8 @@ import {
 import { watchSession } from "./session.ts";
 import { createRedisWakeUps } from "./wake-ups.ts";
 
+const COMMAND_TIMEOUT_MS = 250;
+
 const PROTOCOLS: readonly string[] = ["redis:", "rediss:"];
 
 export interface RedisCoordinationOptions {
@@ -31,6 +33,8 @@ export interface RedisCoordinationOptions {
   readonly url: string;
   /** Starts every key and the channel; installations that share a Redis differ in it. */
   readonly prefix?: string;
+  /** What a frozen Redis costs a caller at most, until it is given up after four times as long. */
+  readonly commandTimeoutMs?: number;
   readonly log?: CoordinationLog;
 }
 
@@ -41,11 +45,13 @@ export interface RedisCoordinationOptions {
 export function createRedisCoordination({
   url,
   prefix = "muster:",
+  commandTimeoutMs = COMMAND_TIMEOUT_MS,
   log,
 }: RedisCoordinationOptions): Coordination {
   assertRedisUrl(url);
-  const redis = openCommandConnection(url);
-  const subscriber = openConnection(url, "wake-ups");
+  const address = { url, commandTimeoutMs };
+  const redis = openCommandConnection(address);
+  const subscriber = openConnection(address, "wake-ups");
   const sessions = watchSession(redis, log);
   const hub = createWakeUpHub();
   const instanceId = randomUUID();
@@ -69,8 +75,8 @@ export function createRedisCoordination({
 
 type CommandConnection = Redis & ClockCommands & IdempotencyCommands & CounterCommands;
 
-function openCommandConnection(url: string): CommandConnection {
-  const redis = openConnection(url, "commands", {
+function openCommandConnection(address: Address): CommandConnection {
+  const redis = openConnection(address, "commands", {
     // Commands of one turn of the event loop share a packet.
     enableAutoPipelining: true,
     scripts: { ...CLOCK_SCRIPTS, ...IDEMPOTENCY_SCRIPTS, ...COUNTER_SCRIPTS },

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClockEntry, Coordination } from "../../../services/coordination/port.ts";
+import type { ClockEntry, Coordination, LookOutcome } from "../../../services/coordination/port.ts";
 import {
   createRedisCoordination,
   type RedisCoordinationOptions,
@@ -20,6 +20,10 @@ const TTL_MS = 60_000;
 const CLAIM: ClockEntry = { key: "item", fence: 5, ttlMs: TTL_MS };
 const UNKNOWN = [{ state: "unknown" }];
 const LONG_MS = 10_000;
+/** A machine that is busy with other tests is no Redis that is away. */
+const PATIENT_MS = 5_000;
+/** What callers get unless they choose; for tests of what a silent server costs them. */
+const USUAL = { commandTimeoutMs: 250 };
 /** A dozen calls that each waited for an answer would take three times as long. */
 const NO_TIMEOUTS_MS = 1_000;
 
@@ -37,9 +41,13 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<RedisCoordinationOptions> = {}): Promise<Coordination> {
-  const coordination = createRedisCoordination({ url: server.url, ...options });
+  const coordination = createRedisCoordination({
+    url: server.url,
+    commandTimeoutMs: PATIENT_MS,
+    ...options,
+  });
   opened.push(coordination);
-  await coordination.health();
+  await until(() => isUp(coordination));
   return coordination;
 }
 
@@ -144,15 +152,21 @@ describe("a Redis that lost its memory", () => {
     await server.kill();
     await until(async () => !(await isUp(coordination)));
     const restarted = server.restart();
+
+    // Every turn of the event loop asks, so that some question falls right behind the reconnect.
+    const { claimClock } = coordination;
+    const answers: Array<Promise<LookOutcome[]>> = [];
+    const heard = new Set<string | undefined>();
     const deadline = performance.now() + LONG_MS;
-    let outcome: string | undefined;
-    // A renewal that is heard ends the wait; until then each turn of the event loop asks.
-    while (outcome !== "write" && performance.now() < deadline) {
-      expect(await coordination.claimClock.look([CLAIM], dueMs)).toEqual(UNKNOWN);
-      [outcome] = await coordination.claimClock.renew([{ ...CLAIM, key: "other" }], dueMs);
+    while (!heard.has("write") && performance.now() < deadline) {
+      answers.push(claimClock.look([CLAIM], dueMs));
+      void claimClock.renew([{ ...CLAIM, key: "other" }], dueMs).then(([outcome]) => heard.add(outcome));
       await nextTurn();
     }
-    expect(outcome).toBe("write");
+    expect(heard).toContain("write");
+    expect(new Set((await Promise.all(answers)).map(([answer]) => answer?.state))).toEqual(
+      new Set(["unknown"]),
+    );
     await restarted;
   });
 
@@ -206,8 +220,11 @@ describe("a Redis that is away", () => {
   });
 
   it("because it is frozen says unknown soon, then at once, and recovers", async () => {
-    const coordination = await open();
-    await touchLongKnown(coordination);
+    const coordination = await open(USUAL);
+    await until(async () => {
+      await touchLongKnown(coordination);
+      return (await coordination.claimClock.look([CLAIM], START_MS))[0]?.state === "alive";
+    });
     server.pause();
     const looks = Array.from({ length: 20 }, () =>
       coordination.claimClock.look([CLAIM], START_MS + 2 * TTL_MS),
@@ -215,7 +232,7 @@ describe("a Redis that is away", () => {
     const firstMs = await msOf(async () => {
       for (const answer of await Promise.all(looks)) expect(answer).toEqual(UNKNOWN);
     });
-    expect(firstMs).toBeLessThan(600);
+    expect(firstMs).toBeLessThan(NO_TIMEOUTS_MS);
     // After a while of silence it is given up, so nobody waits for it any more.
     await until(async () => (await coordination.health()).state === "down");
     await until(async () => (await msOf(() => coordination.claimClock.look([CLAIM], START_MS))) < 50);
@@ -223,7 +240,8 @@ describe("a Redis that is away", () => {
     server.resume();
     await until(() => isUp(coordination));
     // The same process with the same memory: what it says counts again.
-    expect(await coordination.claimClock.look([CLAIM], START_MS + TTL_MS)).toMatchObject([{ state: "dead" }]);
+    const look = () => coordination.claimClock.look([CLAIM], START_MS + TTL_MS);
+    await until(async () => (await look())[0]?.state === "dead");
   });
 });
 
@@ -273,7 +291,7 @@ describe("wake-ups around a lost connection", () => {
 
   it("notice a cable that was cut although nothing is published", async () => {
     await using cable = await startCable(server.port);
-    const coordination = await open({ url: `redis://127.0.0.1:${cable.port}` });
+    const coordination = await open({ ...USUAL, url: `redis://127.0.0.1:${cable.port}` });
     const ticket = coordination.wakeUps.ticket(["a"]);
     const waiting = ticket.wait(3 * LONG_MS, never);
     const before = cable.connections();
