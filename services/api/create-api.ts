@@ -56,7 +56,7 @@ export interface ApiOptions {
 export interface Api {
   /** Starts to serve. Rejects when the port is taken. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
-  /** Stops to serve; resolves when every request was answered or cut off. Leaves the engine open. */
+  /** Stops to serve; resolves when every request was answered or cut off. Leaves the engine open. Further calls join. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -64,6 +64,7 @@ export interface Api {
 export function createApi({ engine, log, config, health, about }: ApiOptions): Api {
   let url = "";
   let draining = false;
+  let stopped: Promise<void> | undefined;
   const guard = createGuard({
     host: config.host,
     publicUrl: config.publicUrl,
@@ -102,6 +103,21 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
     answer(exchange).catch((error: unknown) => fail(exchange, error, log));
   });
 
+  async function stop(deadlineMs: number): Promise<void> {
+    if (!server.listening) return;
+    draining = true;
+    health.draining();
+    const closed = once(server, "close");
+    server.close();
+    inFlight.endConnectionsAfterAnswer();
+    engine.drain();
+    const finished = await inFlight.settle(deadlineMs);
+    if (!finished) log.warn("cut off requests that were still running at the deadline");
+    await mcp.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
   return {
     async listen() {
       server.listen(config.port, config.host);
@@ -111,20 +127,7 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
       url = `http://${host}:${port}`;
       return { url, port };
     },
-    async close(deadlineMs) {
-      if (!server.listening) return;
-      draining = true;
-      health.draining();
-      const closed = once(server, "close");
-      server.close();
-      inFlight.endConnectionsAfterAnswer();
-      engine.drain();
-      const finished = await inFlight.settle(deadlineMs);
-      await mcp.close();
-      if (!finished) log.warn("cut off requests that were still running at the deadline");
-      server.closeAllConnections();
-      await closed;
-    },
+    close: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };
 }
 

@@ -81,6 +81,13 @@ describe("Host and Origin", () => {
   });
 });
 
+describe("listening", () => {
+  it("on a port that is taken fails instead of sharing it", async () => {
+    const port = Number(new URL(server.url).port);
+    await expect(serveEngine(engine, { config: { port } })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});
+
 describe("methods and paths", () => {
   it.each(["GET", "DELETE", "PUT", "OPTIONS"])("%s /mcp is not allowed, and says what is", async (method) => {
     const answer = await send(server.mcpUrl, { method });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bridgeCommand } from "../../support/mcp-clients.ts";
-import { INITIALIZE_PARAMS, legacy } from "../../support/raw-mcp.ts";
+import { INITIALIZE_PARAMS, legacy, modern, modernMessage } from "../../support/raw-mcp.ts";
 import { scriptedEngine, type EngineCall } from "../../support/scripted-engine.ts";
 import { serveEngine, type TestServer } from "../../support/server.ts";
 
@@ -75,6 +75,18 @@ describe("the stdio bridge", () => {
     expect(JSON.stringify((await bridge.ask("tools/list")).result)).toBe(await overHttp("tools/list", {}));
     expect(await bridge.end()).toBe(0);
     expect(bridge.notes()).toBe("");
+  });
+
+  it("says the same in the 2026 era, too", async () => {
+    const bridge = startBridge(one.url);
+    for (const method of ["server/discover", "tools/list"]) {
+      const { params } = JSON.parse(modernMessage(method).body) as { params: unknown };
+      const overStdio = (await bridge.ask(method, params)).result;
+      expect(JSON.stringify(overStdio)).toBe(
+        JSON.stringify((await modern(one.mcpUrl, method)).json().result),
+      );
+    }
+    expect(await bridge.end()).toBe(0);
   });
 
   it("keeps its session and the client's name over replicas, and asks the next address when one is away", async () => {
