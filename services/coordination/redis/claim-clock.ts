@@ -2,8 +2,8 @@
 import type { ClaimClock, ClockEntry, LookOutcome, RenewOutcome } from "../port.ts";
 import type { SessionWatch } from "./session.ts";
 
-/** Bounds how long one script keeps the server from everybody else, to about a millisecond. */
-const ENTRIES_PER_CALL = 500;
+/** Bounds how long one script keeps the server from everybody else, to a few milliseconds. */
+const ENTRIES_PER_CALL = 200;
 
 type ScriptCommand = (keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
 

@@ -7,7 +7,7 @@
 import type { Redis } from "ioredis";
 import type { CoordinationLog } from "../log.ts";
 
-export interface Session {
+interface Session {
   /** Null when the server does not say; then the clock cannot vouch for its memory. */
   readonly runId: string | null;
 }
