@@ -18,6 +18,8 @@ import type {
   RefreshResult,
   ReleaseRequest,
   ReleaseResult,
+  ToolInput,
+  ToolOutput,
 } from "./shapes.ts";
 import { createFetchTransport, createHttpTransport } from "./transport.ts";
 import { VERSION } from "./version.ts";
@@ -91,7 +93,7 @@ export interface Client {
   /** Moves items between roles, and with `claimNext` takes the next one in the same call. */
   advance(request: AdvanceItemRequest, options?: CallOptions): Promise<AdvanceAnswer>;
   /** Any other tool. Fills in `actor` and a `requestId` where the tool changes something. */
-  call<T = Record<string, unknown>>(tool: string, input: object, options?: CallOptions): Promise<T>;
+  call<N extends string>(tool: N, input: ToolInput<N>, options?: CallOptions): Promise<ToolOutput<N>>;
   /** The same connections in another session: what each slot of a worker uses. */
   forWorker(workerId: string): Client;
   /** Closes the connections. Calls in flight fail. */
@@ -190,10 +192,10 @@ function clientFor(connection: Connection, workerId: string): Client {
       );
       return { ...(data as unknown as AdvanceItemOutput), firstTryAtMs };
     },
-    async call<T>(tool: string, input: object, options: CallOptions = {}) {
+    async call<N extends string>(tool: N, input: ToolInput<N>, options: CallOptions = {}) {
       const filled = READ_ONLY_TOOL.test(tool) ? input : { actor: agent, requestId: randomUUID(), ...input };
       const { data } = await caller.send(tool, filled, limitsOf(options));
-      return data as T;
+      return data as ToolOutput<N>;
     },
     forWorker: (other) => clientFor(connection, other),
     close: connection.close,

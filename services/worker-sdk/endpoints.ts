@@ -25,7 +25,7 @@ export function parseUrls(urls: string | readonly string[]): URL[] {
   return parsed;
 }
 
-/** Accepts the server's address with or without `/mcp`; asks for the tools that a worker needs. */
+/** Accepts the server's address with or without `/mcp`. No toolset: a program reads no list, and may call any tool. */
 function toMcpUrl(text: string): URL {
   if (!URL.canParse(text))
     throw new TypeError(`Not a URL: "${text}". Expected something like http://127.0.0.1:3001`);
@@ -34,7 +34,6 @@ function toMcpUrl(text: string): URL {
     throw new TypeError(`Not an http or https URL: "${text}"`);
   const path = url.pathname.replace(/\/+$/, "");
   url.pathname = path.endsWith("/mcp") ? path : `${path}/mcp`;
-  if (!url.searchParams.has("toolset")) url.searchParams.set("toolset", "worker");
   return url;
 }
 

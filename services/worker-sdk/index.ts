@@ -44,6 +44,8 @@ export type {
   ReleaseRequest,
   ReleaseResult,
   Selector,
+  ToolInput,
+  ToolOutput,
   TransitionApplied,
   TransitionRefused,
   TransitionRequest,

@@ -28,7 +28,10 @@ beforeAll(async () => {
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: PACKAGE });
   const packed = readPacked(stdout);
   files = packed.files.map(({ path }) => path);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "empty", private: true, type: "module" }),
+  );
   // What it depends on comes from this tree, so that the test needs no registry.
   const dependencies = ["zod"].map((name) => join(ROOT, "node_modules", name));
   const quiet = ["--offline", "--install-links", "--no-audit", "--no-fund", "--ignore-scripts"];
@@ -83,10 +86,19 @@ describe("the published package", () => {
       export const missing = runCommandWorker({ url: "http://localhost:3001", agent });
     `;
     await writeFile(join(folder, "program.ts"), program);
-    const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, module: "nodenext", target: "es2023" };
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      module: "nodenext",
+      target: "es2023",
+    };
     await writeFile(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions: { ...compilerOptions, lib: ["es2023", "dom"], types: [] }, files: ["program.ts"] }),
+      JSON.stringify({
+        compilerOptions: { ...compilerOptions, lib: ["es2023", "dom"], types: [] },
+        files: ["program.ts"],
+      }),
     );
     const { stdout } = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", "."], { cwd: folder }).catch(
       (error: { stdout: string }) => error,
@@ -109,7 +121,6 @@ describe("the published package", () => {
       console.log(JSON.stringify({ renewed }));
     `;
     await writeFile(join(folder, "drain.js"), program);
-    // oxlint-disable-next-line node/no-process-env -- The program needs a PATH.
     const env = { ...process.env, MUSTER_URL: fake.url };
     const { stdout, stderr } = await run(process.execPath, ["drain.js"], { cwd: folder, env });
     expect(stderr).toBe("");

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import { schemasOf } from "../../../services/contract/json-schema.ts";
+import { OPERATIONS } from "../../../services/contract/registry.ts";
 import { ConnectionError, MusterClientError } from "../../../services/worker-sdk/errors.ts";
 import { createClient, type ClientOptions } from "../../../services/worker-sdk/client.ts";
 import { startFakeMuster, type FakeMuster } from "../../support/fake-muster/fake-muster.ts";
@@ -98,7 +100,7 @@ describe("client", () => {
     await using fake = await startFakeMuster();
     silent.fault = () => ({ kind: "hang", acted: false });
     const client = createClient({ urls: [silent.url, fake.url], agent, timeoutMs: 100 });
-    await client.call("query_items", {});
+    await client.call("query_items", { operation: "search" });
     expect(fake.calls).toHaveLength(1);
     client.close();
   });
@@ -146,14 +148,21 @@ describe("client", () => {
       return times.length === 1 ? { kind: "refuse", code: "draining", retryAfterMs: 200 } : undefined;
     };
     const client = clientOf(fake);
-    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({
+    await expect(
+      client.call("query_items", { operation: "search" }, { retryForMs: 0 }),
+    ).rejects.toMatchObject({
       kind: "shedding",
       retryAfterMs: 200,
     });
-    await expect(client.call("query_items", {}, { retryForMs: 0 })).rejects.toMatchObject({
+    await expect(
+      client.call("query_items", { operation: "search" }, { retryForMs: 0 }),
+    ).rejects.toMatchObject({
       kind: "shedding",
     });
-    await Promise.all([client.call("query_items", {}), client.call("query_items", {})]);
+    await Promise.all([
+      client.call("query_items", { operation: "search" }),
+      client.call("query_items", { operation: "search" }),
+    ]);
     const [refusedAt = 0, ...later] = times;
     expect(Math.min(...later) - refusedAt).toBeGreaterThan(195);
     client.close();
@@ -164,7 +173,7 @@ describe("client", () => {
     await using other = await startFakeMuster();
     fake.fault = () => ({ kind: "refuse", code: "draining", retryAfterMs: 60_000 });
     const client = createClient({ urls: [fake.url, other.url], agent });
-    await client.call("query_items", {});
+    await client.call("query_items", { operation: "search" });
     expect([fake.calls.length, other.calls.length]).toEqual([1, 1]);
     client.close();
   });
@@ -209,7 +218,7 @@ describe("client", () => {
   it("keeps its connection between calls and closes it at the end", async () => {
     await using fake = await startFakeMuster();
     const client = clientOf(fake);
-    for (let round = 0; round < 5; round += 1) await client.call("query_items", {});
+    for (let round = 0; round < 5; round += 1) await client.call("query_items", { operation: "search" });
     expect(fake.sockets.size).toBe(1);
     client.close();
     await new Promise<void>((resolve) => {
@@ -231,6 +240,21 @@ describe("client", () => {
     expect(fake.calls[1]?.input).toEqual({ limit: 1 });
     client.close();
   });
+
+  it.each(OPERATIONS.filter(({ mcp }) => mcp))(
+    "fills in for $name what it takes, and nothing else",
+    async (operation) => {
+      await using fake = await startFakeMuster();
+      // Not answered: only what is sent matters.
+      fake.fault = () => ({ kind: "refuse", code: "OPERATION_FAILED" });
+      const client = clientOf(fake);
+      await expect(client.call(operation.name, {})).rejects.toThrow("refused by the test");
+      const sent = Object.keys(fake.calls[0]?.input ?? {});
+      expect(sent).toEqual(operation.annotations.readOnlyHint ? [] : ["actor", "requestId"]);
+      expect(Object.keys(schemasOf(operation).parsed.properties ?? {})).toEqual(expect.arrayContaining(sent));
+      client.close();
+    },
+  );
 
   it("works through a fetch of the caller's", async () => {
     await using fake = await startFakeMuster();

@@ -5,14 +5,14 @@ describe("addresses of servers", () => {
   it("are read from a comma-separated list, with or without the MCP path", () => {
     const urls = parseUrls("http://one:3001, https://two/mcp/ ,http://three/behind/a/proxy");
     expect(urls.map(String)).toEqual([
-      "http://one:3001/mcp?toolset=worker",
-      "https://two/mcp?toolset=worker",
-      "http://three/behind/a/proxy/mcp?toolset=worker",
+      "http://one:3001/mcp",
+      "https://two/mcp",
+      "http://three/behind/a/proxy/mcp",
     ]);
   });
 
-  it("keep a toolset that the caller chose", () => {
-    expect(String(parseUrls(["http://one/mcp?toolset=all"])[0])).toBe("http://one/mcp?toolset=all");
+  it("keep a query that the caller chose", () => {
+    expect(String(parseUrls(["http://one/mcp?toolset=worker"])[0])).toBe("http://one/mcp?toolset=worker");
   });
 
   it.each(["", "  , ", "one:3001", "ftp://one", "/mcp"])("refuses %j and says what is expected", (text) => {

@@ -58,7 +58,7 @@ describe("worker", () => {
         expect(context).toMatchObject({ item: given, fence: 1, attempt: 3, workerId: item.holder?.session });
         expect(context.client.workerId).toBe(context.workerId);
         expect(context.msLeft()).toBeGreaterThan(20_000);
-        await context.client.call("query_items", {});
+        await context.client.call("query_items", { operation: "search" });
       },
     });
     await ended;
