@@ -25,6 +25,8 @@ export interface Engine {
   execute(name: string, input: unknown, caller: Caller): Promise<Record<string, unknown>>;
   /** Ends what lapsed for longer than its grace; what a sweep loop calls. Returns how many claims it freed. */
   sweep(signal: AbortSignal): Promise<SweepReport>;
+  /** Milliseconds since anybody swept, in any process; null if nobody ever did. */
+  sweepAgeMs(): Promise<number | null>;
   /** Answers waiting claims with an empty result, and lets nobody wait any more. */
   drain(): void;
   close(): Promise<void>;

@@ -5,9 +5,10 @@
  */
 import type { AdvanceItemInput, Transition } from "../../contract/operations/advance-item.ts";
 import type { ClaimEntry } from "../../contract/claiming.ts";
-import { ensureError, fault, isMusterError } from "../../contract/errors.ts";
+import { fault, isMusterError } from "../../contract/errors.ts";
 import type { AdvanceRequest } from "../../core/advance.ts";
 import type { Trigger } from "../../core/roles.ts";
+import { asFault } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { principalOf, recordOf } from "../idempotency.ts";
@@ -89,7 +90,7 @@ async function advanceOne(
     // A key that was used for something else makes the whole call suspect; everything else is this element's.
     if (isMusterError(error) && error.code === "idempotency_mismatch") throw error;
     if (!isMusterError(error)) deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
-    return refusedElement(ref, trigger, ensureError(error));
+    return refusedElement(ref, trigger, asFault(error));
   }
 }
 

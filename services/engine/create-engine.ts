@@ -1,0 +1,79 @@
+/** Puts the use cases behind one door. */
+import { sweepAgeMs } from "../../db/stores/lapsed-store.ts";
+import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
+import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
+import type { ManageItemsInput } from "../contract/operations/manage-items.ts";
+import { fault } from "../contract/errors.ts";
+import { advanceItem, type ClaimNext, createTransitionLane } from "./advance/advance-item.ts";
+import { createAgentsSeen } from "./agents-seen.ts";
+import { claimEntry, claimItem, type ClaimServices } from "./claims/claim-item.ts";
+import { createClaimState } from "./claims/claim-lane.ts";
+import { sweepClaims } from "./claims/free-lapsed.ts";
+import { createWaiters } from "./claims/waiters.ts";
+import { asFault } from "./database-fault.ts";
+import type { EngineDeps } from "./deps.ts";
+import type { Caller, Engine } from "./engine.ts";
+import { identify, mintSession } from "./identity.ts";
+import { manageItems } from "./items/manage-items.ts";
+
+type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
+
+/** The engine does not own its database and its coordination: whoever opened them closes them, after `close()`. */
+export function createEngine(deps: EngineDeps): Engine {
+  const state = createClaimState(deps);
+  const waiters = createWaiters(deps);
+  const seen = createAgentsSeen(deps);
+  const services: ClaimServices = { deps, state, waiters };
+  const transitions = createTransitionLane(deps);
+
+  const claimNext: ClaimNext = async (entry, input, caller) => {
+    const actor = input.actor ?? input.transitions[0]?.actor;
+    if (actor === undefined || input.requestId === undefined) throw new Error("the contract lets no claimNext through without");
+    const stated = identify(actor, input.workerId ?? input.transitions[0]?.workerId, caller);
+    const session = stated.session ?? mintSession();
+    const claimed = await claimEntry(services, entry, {
+      who: { ...stated, session, author: { ...stated.author, session } },
+      actor,
+      caller,
+      requestId: input.requestId,
+      element: "next",
+      operation: "advance_item",
+      capabilities: input.capabilities ?? [],
+      waitSeconds: 0,
+    });
+    return { result: claimed.result, workerId: claimed.session };
+  };
+
+  const useCases: Readonly<Record<string, UseCase>> = {
+    claim_item: async (input, caller) => {
+      const call = input as ClaimItemInput;
+      const output = await claimItem(services, call, caller);
+      seen.saw(identify(call.actor, output.workerId, caller), call.actor.kind, call.capabilities ?? [], caller);
+      return output;
+    },
+    advance_item: (input, caller) => advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
+    manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
+  };
+
+  return {
+    async execute(name, input, caller) {
+      const useCase = useCases[name];
+      if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
+      try {
+        return await useCase(input, caller);
+      } catch (error) {
+        const shown = asFault(error);
+        if (shown.code === "INTERNAL_ERROR") deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
+        throw shown;
+      }
+    },
+    sweep: (signal) => sweepClaims(deps, signal),
+    sweepAgeMs: () => sweepAgeMs(deps.db),
+    drain: () => waiters.drain(),
+    async close() {
+      waiters.drain();
+      state.empties.close();
+      await seen.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** Removing edges: by id, by both ends, or all of one side. Answers which items that frees. */
+import {
+  deleteDependencies as deleteRows,
+  type DependencyRow,
+  findDependenciesByEnds,
+  findDependenciesById,
+  findParents,
+  type Ends,
+} from "../../../db/stores/dependency-store.ts";
+import { findTitles } from "../../../db/stores/item-store.ts";
+import type { Handle } from "../../../db/statement.ts";
+import { StartOver } from "../../../db/transaction.ts";
+import { fault } from "../../contract/errors.ts";
+import type { DeleteDependencies, DeleteDependenciesOutput } from "../../contract/operations/manage-dependencies.ts";
+import { isSatisfied } from "../../core/edges.ts";
+import { addBlockers } from "../../core/move.ts";
+import type { World } from "../../core/world.ts";
+import type { EngineDeps } from "../deps.ts";
+import { requireItem } from "../resolve-items.ts";
+import { askDoors, claimLost } from "../writing/doors.ts";
+import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { once, type WriteCall } from "../writing/write-call.ts";
+import { type GraphScope, lockGraphsOf } from "./order-graph.ts";
+
+/** Finds the edges that the call names; asked once to know what to lock, and again under the locks. */
+type Finder = (handle: Handle) => Promise<DependencyRow[]>;
+
+export async function deleteDependencies(
+  deps: EngineDeps,
+  call: WriteCall,
+  input: DeleteDependencies,
+): Promise<DeleteDependenciesOutput> {
+  const find = await finderOf(deps, input);
+  const scope: GraphScope = new Set();
+  let world: World | null = null;
+  const result = await transact(deps, async (tx, wider) => {
+    world = null;
+    return await once(call, tx, "all", async () => {
+      const done = await deleteIn(deps, call, tx, wider, find, scope);
+      world = done.world;
+      if (done.answer.deleted === 0 && !input.deleteAll) {
+        throw fault("RESOURCE_NOT_FOUND", "there is no such dependency", {
+          hint: "Look the edges up with query_items or get_blocked_items; nothing was deleted.",
+        });
+      }
+      return { answer: done.answer, targetId: null };
+    });
+  });
+  if (world !== null) await afterCommit(deps, world);
+  return result.replayed ? { ...result.answer, replayed: true } : result.answer;
+}
+
+async function finderOf(deps: EngineDeps, input: DeleteDependencies): Promise<Finder> {
+  const { dependencyId } = input;
+  if (dependencyId !== undefined) return (handle) => findDependenciesById(handle, [dependencyId]);
+  const from = input.fromItemId === undefined ? null : await requireItem(deps.db, input.fromItemId);
+  const to = input.toItemId === undefined ? null : await requireItem(deps.db, input.toItemId);
+  const swapped = input.type === "IS_BLOCKED_BY";
+  const ends: Ends = {
+    from: swapped ? to : from,
+    to: swapped ? from : to,
+    type: input.type === undefined ? null : input.type === "RELATES_TO" ? "RELATES_TO" : "BLOCKS",
+  };
+  return (handle) => findDependenciesByEnds(handle, ends);
+}
+
+async function deleteIn(
+  deps: EngineDeps,
+  call: WriteCall,
+  tx: Handle,
+  wider: Wider,
+  find: Finder,
+  scope: GraphScope,
+): Promise<{ answer: DeleteDependenciesOutput; world: World }> {
+  await lockGraphsOf(tx, scope, endsOf(await find(tx)));
+  const rows = await find(tx);
+  const ends = endsOf(rows);
+  const blocking = rows.filter((row) => row.type === "BLOCKS");
+  const containers = await findParents(
+    tx,
+    blocking.map((row) => row.to_item),
+  );
+  const subtrees = [...new Set([...wider.subtrees, ...containers])];
+  const world = await lockWorld(deps, tx, ends, { items: wider.items, subtrees }, false);
+  if (ends.some((id) => !scope.has(world.get(id).rootId))) throw new StartOver("an edge came from another root");
+  const asked = ends.map((itemId) => ({ itemId, fence: null }));
+  const verdicts = await askDoors(deps, tx, world, call, "open", asked);
+  const lost = ends.find((_, index) => verdicts[index]?.kind === "claim_lost");
+  if (lost !== undefined) throw claimLost(lost);
+  await deleteRows(
+    tx,
+    rows.map((row) => row.id),
+  );
+  const freed = blocking.flatMap((row) => uncount(deps, world, row, containers.has(row.to_item)));
+  for (const row of rows) {
+    world.events.push({
+      type: "dependency.deleted",
+      itemId: row.to_item,
+      rootId: world.get(row.to_item).rootId,
+      data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },
+    });
+  }
+  await saveWorld(tx, world);
+  return { answer: await toAnswer(tx, rows.length, freed), world };
+}
+
+function endsOf(rows: readonly DependencyRow[]): string[] {
+  return [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))];
+}
+
+/** Answers the dependent if this was the last edge that held it up. */
+function uncount(deps: EngineDeps, world: World, row: DependencyRow, hasChildren: boolean): string[] {
+  const rule = {
+    threshold: row.unblock_at ?? "terminal",
+    onCancelled: row.on_cancelled ?? deps.settings.onCancelled,
+  };
+  if (isSatisfied(rule, world.get(row.from_item))) return [];
+  const dependent = addBlockers(world, row.to_item, -1, hasChildren);
+  return dependent.blockers === 0 && dependent.role !== "terminal" ? [dependent.id] : [];
+}
+
+async function toAnswer(tx: Handle, deleted: number, freed: readonly string[]): Promise<DeleteDependenciesOutput> {
+  if (freed.length === 0) return { deleted };
+  const titles = await findTitles(tx, freed);
+  return { deleted, freedItems: freed.map((itemId) => ({ itemId, title: titles.get(itemId) ?? "" })) };
+}

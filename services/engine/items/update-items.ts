@@ -1,0 +1,185 @@
+/**
+ * Updating items: each element by itself. Only the columns that were given are written,
+ * so two edits of different fields both stay; `expectedVersion` asks for more. Planners
+ * may edit what somebody else holds; only a displaced holder's late edit is refused.
+ */
+import { findVersion, type ItemPatch, type UpdatedItem, updateItem } from "../../../db/stores/item-write-store.ts";
+import { findTitles } from "../../../db/stores/item-store.ts";
+import type { Handle } from "../../../db/statement.ts";
+import type { ElementFailure } from "../../contract/answers.ts";
+import { fault } from "../../contract/errors.ts";
+import type { ItemChange, UpdateItems, UpdateItemsOutput } from "../../contract/operations/manage-items.ts";
+import type { CascadeEvent } from "../../core/cascade.ts";
+import type { World } from "../../core/world.ts";
+import type { GraphScope } from "../dependencies/order-graph.ts";
+import type { EngineDeps } from "../deps.ts";
+import { requireItem } from "../resolve-items.ts";
+import { askDoors, claimLost } from "../writing/doors.ts";
+import { failureOf } from "../writing/element-failure.ts";
+import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { once, type Done, type WriteCall } from "../writing/write-call.ts";
+import { lockForMove, moveItemUnder } from "./move-item.ts";
+
+type UpdatedAnswer = UpdateItemsOutput["items"][number];
+
+/** What decides who is offered an item: a claim that waits may want it now. */
+const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "priority", "complexity", "parentId"];
+/** Fields of an element that say which item, and when, but nothing about it. */
+const NOT_CHANGES = new Set(["itemId", "expectedVersion", "fence"]);
+
+export async function updateItems(
+  deps: EngineDeps,
+  call: WriteCall,
+  input: UpdateItems,
+): Promise<UpdateItemsOutput> {
+  const items: UpdatedAnswer[] = [];
+  const failures: ElementFailure[] = [];
+  for (const [index, change] of input.items.entries()) {
+    try {
+      items.push(await updateOne(deps, call, change, index));
+    } catch (error) {
+      failures.push(failureOf(deps, index, change.itemId, error));
+    }
+  }
+  return {
+    items,
+    updated: items.length,
+    failed: failures.length,
+    ...(failures.length === 0 ? {} : { failures }),
+  };
+}
+
+/** The item, and where it is to hang if it is to be moved. */
+interface Target {
+  readonly id: string;
+  readonly parentId: string | null | undefined;
+}
+
+async function updateOne(
+  deps: EngineDeps,
+  call: WriteCall,
+  change: ItemChange,
+  index: number,
+): Promise<UpdatedAnswer> {
+  const fields = givenFields(change);
+  if (fields.length === 0) {
+    throw fault("validation_failed", "nothing to change: the element names an item and no field of it");
+  }
+  const { parentId } = change;
+  const target: Target = {
+    id: await requireItem(deps.db, change.itemId),
+    parentId: typeof parentId === "string" ? await requireItem(deps.db, parentId) : parentId,
+  };
+  const scope: GraphScope = new Set();
+  let world: World | null = null;
+  const result = await transact(deps, async (tx, wider) => {
+    world = null;
+    return await once(call, tx, `u${index}`, async () => {
+      const done = await updateIn(deps, call, tx, wider, target, change, scope);
+      world = done.world;
+      return done;
+    });
+  });
+  if (result.replayed) {
+    await refuseIfGone(deps, result.targetId);
+    return { ...result.answer, replayed: true };
+  }
+  if (world !== null) await afterCommit(deps, world);
+  if (fields.some((field) => OFFERING_FIELDS.includes(field))) deps.coordination.wakeUps.publish([CLAIMABLE]);
+  return result.answer;
+}
+
+function givenFields(change: ItemChange): string[] {
+  return Object.entries(change)
+    .filter(([field, value]) => value !== undefined && !NOT_CHANGES.has(field))
+    .map(([field]) => field);
+}
+
+async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<void> {
+  if (targetId === null || (await findTitles(deps.db, [targetId])).size > 0) return;
+  throw fault("idempotency_target_gone", `the item that this requestId updated, ${targetId}, was deleted since`);
+}
+
+async function updateIn(
+  deps: EngineDeps,
+  call: WriteCall,
+  tx: Handle,
+  wider: Wider,
+  target: Target,
+  change: ItemChange,
+  scope: GraphScope,
+): Promise<Done<UpdatedAnswer> & { world: World }> {
+  const { id, parentId } = target;
+  const moving = parentId === undefined ? null : await lockForMove(deps, tx, wider, id, parentId, scope);
+  const world = moving?.world ?? (await lockWorld(deps, tx, [id], wider, false));
+  const item = world.find(id);
+  if (!item) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+  const [verdict] = await askDoors(deps, tx, world, call, "open", [{ itemId: id, fence: change.fence ?? null }]);
+  if (verdict?.kind === "claim_lost") throw claimLost(id);
+  await refuseOtherVersion(tx, id, change.expectedVersion);
+  const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
+  if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });
+  const updated = await updateItem(tx, id, patchOf(change), call.agent);
+  if (updated === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+  world.events.push({
+    type: "item.updated",
+    itemId: id,
+    rootId: world.get(id).rootId,
+    data: { version: updated.version, fields: givenFields(change) },
+  });
+  await saveWorld(tx, world);
+  return { answer: await toAnswer(tx, id, updated, cascades), targetId: id, world };
+}
+
+async function refuseOtherVersion(tx: Handle, id: string, expected: number | undefined): Promise<void> {
+  if (expected === undefined) return;
+  const actual = await findVersion(tx, id);
+  if (actual === null || actual === expected) return;
+  throw fault("version_conflict", `the item is at version ${actual}, not at the expected ${expected}`, {
+    details: { expected, actual },
+  });
+}
+
+function patchOf(change: ItemChange): ItemPatch {
+  const { title, summary, description, type, tags, traits, needs, assignee, properties, metadata } = change;
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description: description?.trim() ? description : null }),
+    ...(type === undefined ? {} : { type }),
+    ...(tags === undefined ? {} : { tags: tags ?? [] }),
+    ...(traits === undefined ? {} : { traits: traits ?? [] }),
+    ...(needs === undefined ? {} : { needs: needs ?? [] }),
+    ...(assignee === undefined ? {} : { assignee }),
+    ...(properties === undefined ? {} : { properties }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(change.priority === undefined ? {} : { priority: change.priority }),
+    ...(change.complexity === undefined ? {} : { complexity: change.complexity }),
+    ...(change.requiresVerification === undefined ? {} : { requires_verification: change.requiresVerification }),
+  };
+}
+
+async function toAnswer(
+  tx: Handle,
+  id: string,
+  updated: UpdatedItem,
+  cascades: readonly CascadeEvent[],
+): Promise<UpdatedAnswer> {
+  const answer: UpdatedAnswer = {
+    id,
+    modifiedAt: updated.modifiedAt.toISOString(),
+    version: updated.version,
+    requiresVerification: updated.requiresVerification,
+  };
+  if (cascades.length === 0) return answer;
+  const titles = await findTitles(
+    tx,
+    cascades.map((event) => event.itemId),
+  );
+  const cascadeEvents = cascades.map(({ held, ...event }) => ({
+    ...event,
+    title: titles.get(event.itemId) ?? "",
+    ...(held === undefined ? {} : { heldByAnother: true }),
+  }));
+  return { ...answer, ...{ cascadeEvents } };
+}
