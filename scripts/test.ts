@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startedByNpm, whenOrphaned } from "../services/runtime/orphan-watch.ts";
 import { bringUpServers, type Servers, ServersMissing } from "./test/servers.ts";
 import { type Tally, verdictOf } from "./test/tally.ts";
 
@@ -24,6 +25,7 @@ class Interruption {
     process.on("SIGINT", () => this.#interrupt("SIGINT", 130));
     process.on("SIGTERM", () => this.#interrupt("SIGTERM", 143));
     process.on("SIGHUP", () => this.#interrupt("SIGTERM", 129));
+    if (startedByNpm()) whenOrphaned(() => this.#interrupt("SIGTERM", 143));
   }
 
   watch(child: ChildProcess): void {

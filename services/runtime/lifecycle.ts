@@ -9,6 +9,7 @@
  */
 import { describeExit, ExitError } from "./exit.ts";
 import type { Log } from "./log.ts";
+import { startedByNpm, whenOrphaned } from "./orphan-watch.ts";
 
 /** Stops a part. The signal is aborted when the deadline of the whole stop has passed. */
 export type Stop<T> = (part: T, deadline: AbortSignal) => void | Promise<void>;
@@ -96,6 +97,8 @@ export interface ProcessHost {
 }
 
 export interface RunOptions extends LifecycleOptions {
+  /** Under `npm start`, end when npm does; see `orphan-watch.ts`. Not for a server left in the background. */
+  readonly endsWithNpm?: boolean;
   readonly host?: ProcessHost;
 }
 
@@ -145,6 +148,7 @@ export async function runProcess(
   host.on("unhandledRejection", onFault);
   host.on("uncaughtException", onFault);
   lifecycle.stopping.addEventListener("abort", () => end(0), { once: true });
+  if (options.endsWithNpm === true && startedByNpm()) whenOrphaned(() => end(0));
   main({ ...lifecycle, logTo: (target) => (log = target) }).catch((error: unknown) => {
     // A start that was interrupted fails because it was.
     if (!lifecycle.stopping.aborted) end(complain(error));

@@ -22,7 +22,7 @@ describe("a Postgres of one's own", () => {
     await query(url, "create table kept (value int)");
     await query(url, "insert into kept values (7)");
     await server.kill();
-    await expect(query(url, "select 1")).rejects.toThrow();
+    await expect(query(url, "select 1")).rejects.toThrow("ECONNREFUSED");
     await server.start();
     expect(server.url).toBe(url);
     expect(await query(url, "select value from kept")).toEqual([{ value: 7 }]);
