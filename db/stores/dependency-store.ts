@@ -114,3 +114,16 @@ export async function findParents(handle: Handle, items: readonly string[]): Pro
   const rows = await parents(handle, [items]);
   return new Set(rows.map((row) => row.id));
 }
+
+const containersHeldUp = statement<{ to_item: string }>(
+  "dependencies_containers_held_up",
+  `select distinct d.to_item from dependencies d
+   where d.from_item = any($1::uuid[]) and d.type = 'BLOCKS'
+     and exists (select 1 from items i where i.parent_id = d.to_item)`,
+);
+
+/** Items with children that one of the items blocks: their subtrees change with them. */
+export async function findContainersHeldUp(handle: Handle, items: readonly string[]): Promise<string[]> {
+  const rows = await containersHeldUp(handle, [items]);
+  return rows.map((row) => row.to_item);
+}

@@ -18,7 +18,7 @@ export interface NewItemRow {
   readonly assignee: string | null;
   readonly properties: Readonly<Record<string, unknown>> | null;
   readonly metadata: string | null;
-  readonly priority: string;
+  readonly priority: "high" | "medium" | "low";
   readonly complexity: number | null;
   readonly requires_verification: boolean;
   readonly status_label: string | null;
@@ -148,6 +148,14 @@ const subtree = statement<{ id: string }>(
 export async function findSubtree(handle: Handle, id: string): Promise<string[]> {
   const rows = await subtree(handle, [id]);
   return rows.map((row) => row.id);
+}
+
+const path = statement<{ path: string[] }>("items_path", `select ancestors || id as path from items where id = $1`);
+
+/** From the root to the item itself. Stands still only while the graph of its root is locked. */
+export async function findPath(handle: Handle, id: string): Promise<string[]> {
+  const [row] = await path(handle, [id]);
+  return row?.path ?? [];
 }
 
 const remaining = statement<{ remains: boolean }>(

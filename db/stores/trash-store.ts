@@ -138,7 +138,7 @@ const restoreStates = statement<never>(
      open_children, done_children, close_withheld, available_at, attempts, dead, start_gate_open, fence, root_id,
      parent_id, ancestors, rank, priority, complexity, created_at, modified_at, role_changed_at, type, tags, needs,
      assignee)
-   select r.item_id, r.role, r.previous_role, r.outcome, r.status_label, 0, $2, r.open_children, r.done_children,
+   select r.item_id, r.role, r.previous_role, r.outcome, r.status_label, 0, 0, r.open_children, r.done_children,
      r.close_withheld, r.available_at, r.attempts, r.dead, r.start_gate_open, r.fence + 1, i.root_id, i.parent_id,
      i.ancestors, r.rank, i.priority, i.complexity, i.created_at, i.modified_at, r.role_changed_at, i.type, i.tags,
      i.needs, i.assignee
@@ -175,15 +175,13 @@ export interface Resting {
   readonly ancestors: readonly string[];
   /** How many it had when it was deleted. */
   readonly depth: number;
-  /** Blocked ancestors it has now. */
-  readonly blockersAbove: number;
 }
 
-/** Brings back items, states without blockers, and tenures. Edges follow once they are judged. */
+/** Brings back items, states with nothing counted against them, and tenures. Edges follow once they are judged. */
 export async function restoreFromTrash(handle: Handle, resting: Resting): Promise<void> {
-  const { trashId, ancestors, depth, blockersAbove } = resting;
+  const { trashId, ancestors, depth } = resting;
   await restoreItems(handle, [trashId, ancestors, depth]);
-  await restoreStates(handle, [trashId, blockersAbove]);
+  await restoreStates(handle, [trashId]);
   await restoreAttempts(handle, [trashId]);
   await markRestored(handle, [trashId]);
 }

@@ -60,6 +60,16 @@ export function closeWithheld(world: World, id: string, report: CascadeReport): 
   if (world.get(id).role === "terminal") closeUpward(world, id, NOBODY, null, report);
 }
 
+/**
+ * The last open child of `parentId` was moved away or deleted, and closed ones remain:
+ * it closes as if that child had finished. One that has no child left has not done anything yet.
+ */
+export function closeEmptied(world: World, parentId: string, by: Author, caller: Holder | null): CascadeReport {
+  const report: CascadeReport = { events: [], unblocked: [] };
+  closeChain(world, world.get(parentId), by, caller, report);
+  return report;
+}
+
 /** Asks for the whole chain at once when the parent is missing: one more try instead of one a level. */
 function parentOf(world: World, id: string): ItemState | null {
   const { parentId, ancestors } = world.get(id);
@@ -70,7 +80,17 @@ function parentOf(world: World, id: string): ItemState | null {
 }
 
 function closeUpward(world: World, id: string, by: Author, caller: Holder | null, report: CascadeReport): void {
-  for (let parent = parentOf(world, id); parent; parent = parentOf(world, parent.id)) {
+  closeChain(world, parentOf(world, id), by, caller, report);
+}
+
+function closeChain(
+  world: World,
+  first: ItemState | null,
+  by: Author,
+  caller: Holder | null,
+  report: CascadeReport,
+): void {
+  for (let parent = first; parent; parent = parentOf(world, parent.id)) {
     if (parent.openChildren > 0 || parent.role === "terminal") return;
     if (world.policyOf(parent).lifecycle !== "auto") return;
     closeOne(world, parent, by, caller, report);

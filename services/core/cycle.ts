@@ -14,11 +14,27 @@ export interface OrderGraph {
 /** Items along a cycle that the edge from → to would close, starting and ending with `from`; null if there is none. */
 export function closingPath(graph: OrderGraph, from: string, to: string): string[] | null {
   // The edge says: end(from) before start(to). It closes a cycle if start(to) already comes before end(from).
-  const goal = node(from, "end");
-  const cameFrom = new Map<string, string | null>([[node(to, "start"), null]]);
-  const queue = [node(to, "start")];
+  const path = pathBetween(graph, node(to, "start"), node(from, "end"));
+  return path === null ? null : [from, ...path];
+}
+
+/**
+ * Items along a cycle that hanging `child` under `parent` would close, starting with
+ * `child`; null if there is none. The graph must no longer hold the child's old parent.
+ */
+export function containingPath(graph: OrderGraph, child: string, parent: string): string[] | null {
+  // Containment says: start(parent) before start(child), and end(child) before end(parent).
+  const down = pathBetween(graph, node(child, "start"), node(parent, "start"));
+  if (down !== null) return [...down, child];
+  const up = pathBetween(graph, node(parent, "end"), node(child, "end"));
+  return up === null ? null : [child, ...up];
+}
+
+function pathBetween(graph: OrderGraph, from: string, goal: string): string[] | null {
+  const cameFrom = new Map<string, string | null>([[from, null]]);
+  const queue = [from];
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
-    if (at === goal) return [from, ...itemsAlong(cameFrom, at)];
+    if (at === goal) return itemsAlong(cameFrom, at);
     for (const next of successors(graph, at)) {
       if (cameFrom.has(next)) continue;
       cameFrom.set(next, at);
