@@ -1,9 +1,12 @@
 /** A real HTTP server of ours on a free port, for tests that speak to it as clients do. */
+import type { DatabaseKind } from "../../db/open.ts";
 import { createApi, type Api, type ApiConfig } from "../../services/api/create-api.ts";
 import type { About } from "../../services/api/rest/status-page.ts";
 import type { Engine } from "../../services/engine/engine.ts";
 import { createHealth, type Check } from "../../services/runtime/health.ts";
 import { createLog } from "../../services/runtime/log.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestEngine } from "./engine.ts";
 
 export const TEST_VERSION = "0.0.0-test";
 /** Replicas of one fleet share it; a test that wants strangers passes another. */
@@ -59,3 +62,33 @@ export async function serveEngine(engine: Engine, options: TestServerOptions = {
   return { url, mcpUrl: `${url}/mcp`, engine, api, logLines, close: () => api.close(1_000) };
 }
 
+export interface RealServer extends TestServer {
+  readonly database: TestDatabase;
+  /** Another API over the same engine, as a second replica would be for its clients. */
+  serveAnother(): Promise<TestServer>;
+}
+
+/** The whole product but its process: a database of its own, the engine, and the API before it. */
+export async function startTestServer({
+  database: kind,
+  ...options
+}: TestServerOptions & { readonly database: DatabaseKind }): Promise<RealServer> {
+  const database = await createTestDatabase({ kind });
+  const { engine, close: closeEngine } = createTestEngine(database);
+  const server = await serveEngine(engine, options);
+  const servers = [server];
+  return {
+    ...server,
+    database,
+    async serveAnother() {
+      const another = await serveEngine(engine, options);
+      servers.push(another);
+      return another;
+    },
+    async close() {
+      await Promise.all(servers.map((one) => one.close()));
+      await closeEngine();
+      await database.close();
+    },
+  };
+}

@@ -47,7 +47,9 @@ export function toShownError(
 ): MusterError {
   const error = ensureError(thrown);
   if (error.code !== "INTERNAL_ERROR") return error;
-  log.error({ err: thrown, operation, requestId: caller.requestId }, "operation failed unexpectedly");
+  // The engine has logged its own already.
+  if (error !== thrown)
+    log.error({ err: thrown, operation, requestId: caller.requestId }, "operation failed");
   return fault("INTERNAL_ERROR", error.message, { details: { requestId: caller.requestId }, cause: thrown });
 }
 
