@@ -9,7 +9,7 @@
  */
 import type { Edge } from "../../services/core/edges.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
-import { World } from "../../services/core/world.ts";
+import { NotLocked, World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
@@ -33,6 +33,13 @@ const lockRows = statement<StateRow & { now: Date }>(
    )
    order by s.item_id
    for no key update of s`,
+);
+
+// The locking statement sees the world as it was before it waited: a child that was hung into a
+// subtree meanwhile is in none of its rows, and would be left out of its ancestors' changes for good.
+const grownSubtrees = statement<{ id: string }>(
+  "world_grown",
+  `select i.id from items i where i.ancestors && $1::uuid[] except select unnest($2::uuid[])`,
 );
 
 interface EdgeRow {
@@ -68,6 +75,10 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
   const { items, extra } = input;
   const rows = await lockRows(handle, [items, extra.items, extra.subtrees, input.neighbours]);
   const ids = rows.map((row) => row.item_id);
+  if (extra.subtrees.length > 0) {
+    const grown = await grownSubtrees(handle, [extra.subtrees, ids]);
+    if (grown.length > 0) throw new NotLocked(grown.map((row) => row.id));
+  }
   const edges = input.neighbours && ids.length > 0 ? await edgesFrom(handle, [ids]) : [];
   return new World({
     now: rows[0]?.now.getTime() ?? 0,

@@ -7,7 +7,7 @@
 import { isSatisfied } from "./edges.ts";
 import type { Outcome, ResumableRole, Role } from "./roles.ts";
 import type { ItemState } from "./state.ts";
-import type { Author, World } from "./world.ts";
+import { type Author, NotLocked, type World } from "./world.ts";
 
 export interface Move {
   readonly role: Role;
@@ -76,15 +76,26 @@ function countInParent(world: World, before: ItemState, after: ItemState): void 
 
 function settleEdges(world: World, before: ItemState, after: ItemState): Unblocked[] {
   const unblocked: Unblocked[] = [];
+  const missing: NotLocked[] = [];
   for (const edge of world.edgesFrom(after.id)) {
     const change = Number(isSatisfied(edge, before)) - Number(isSatisfied(edge, after));
     if (change === 0) continue;
-    const dependent = addBlockers(world, edge.to, change, edge.toHasChildren);
-    if (change < 0 && dependent.blockers === 0 && dependent.role !== "terminal") {
-      unblocked.push({ itemId: dependent.id });
+    try {
+      const dependent = addBlockers(world, edge.to, change, edge.toHasChildren);
+      if (change < 0 && dependent.blockers === 0 && dependent.role !== "terminal") {
+        unblocked.push({ itemId: dependent.id });
+      }
+    } catch (error) {
+      // Asked for all at once: a blocker of many containers must not start over for each of them.
+      if (!(error instanceof NotLocked)) throw error;
+      missing.push(error);
     }
   }
-  return unblocked;
+  if (missing.length === 0) return unblocked;
+  throw new NotLocked(
+    missing.flatMap((one) => one.items),
+    missing.flatMap((one) => one.subtrees),
+  );
 }
 
 /** Changes an item's blocker count, and tells its subtree when it becomes blocked or free. */
