@@ -123,6 +123,9 @@ const STATEMENTS: readonly string[] = [
   // Without an order on purpose: with one, the planner would take it for the index of the oldest claimable rows.
   `create index item_state_role on item_state (role, item_id) where role <> 'terminal'`,
   `create index item_state_assignee on item_state (assignee) where assignee is not null`,
+  // What is stuck, for the list of it. A claim never touches a row that is in here.
+  `create index item_state_stuck on item_state (rank, created_at, item_id)
+     where role <> 'terminal' and (role = 'blocked' or blockers > 0 or ancestor_blockers > 0)`,
   // Partial like the others, so that a claim does not have to touch it; children as such are found through items_parent.
   `create index item_state_ready_parent on item_state (parent_id, rank, created_at, item_id)
      where role = 'queue' and agent is null and blockers = 0 and ancestor_blockers = 0 and open_children = 0`,

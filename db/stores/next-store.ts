@@ -32,7 +32,8 @@ export interface CandidateQuery {
   readonly lock?: boolean;
 }
 
-interface CandidateRow {
+/** What the order of candidates is made of. */
+export interface RankedRow {
   item_id: string;
   rank: number;
   created_at: Date;
@@ -61,14 +62,14 @@ async function selectKind(
   role: Role,
   containers: boolean,
   limit: number,
-): Promise<CandidateRow[]> {
+): Promise<RankedRow[]> {
   const { filter, asker, startable, ranking, lock = false } = query;
   const one: CandidateSql = { filter, asker, role, containers, startable, ranking, limit, lock };
   return ranking === "fair" ? await selectInTurn(handle, one) : await selectByPaths(handle, one);
 }
 
-async function selectByPaths(handle: Handle, one: CandidateSql): Promise<CandidateRow[]> {
-  let best: CandidateRow[] = [];
+async function selectByPaths(handle: Handle, one: CandidateSql): Promise<RankedRow[]> {
+  let best: RankedRow[] = [];
   for (const path of pathsFor(one)) {
     const parameters = new Parameters();
     const rows = await runPrepared(handle, candidateSql(one, path, parameters), parameters.values);
@@ -79,11 +80,11 @@ async function selectByPaths(handle: Handle, one: CandidateSql): Promise<Candida
 }
 
 /** Roots are asked a few at a time: the first ones nearly always have enough. */
-async function selectInTurn(handle: Handle, one: CandidateSql): Promise<CandidateRow[]> {
+async function selectInTurn(handle: Handle, one: CandidateSql): Promise<RankedRow[]> {
   const kind = { role: one.role, containers: one.containers };
   const turns = await rankRoots(handle, kind, randomUUID());
   const first = Math.max(8, one.limit);
-  const chosen: CandidateRow[] = [];
+  const chosen: RankedRow[] = [];
   for (const roots of [turns.slice(0, first), turns.slice(first)]) {
     const limit = one.limit - chosen.length;
     if (limit <= 0 || roots.length === 0) break;
@@ -92,19 +93,20 @@ async function selectInTurn(handle: Handle, one: CandidateSql): Promise<Candidat
   return chosen;
 }
 
-const KEY_ORDERS: Readonly<Record<Ranking, (a: CandidateRow, b: CandidateRow) => number>> = {
+/** The orders of `RANKINGS`, for rows that were read apart. */
+export const RANKED_ORDERS: Readonly<Record<Ranking, (a: RankedRow, b: RankedRow) => number>> = {
   priority: (a, b) => a.rank - b.rank || byAge(a, b),
   fair: (a, b) => a.rank - b.rank || byAge(a, b),
   oldest: byAge,
   newest: (a, b) => byAge(b, a),
 };
 
-function byAge(a: CandidateRow, b: CandidateRow): number {
+function byAge(a: RankedRow, b: RankedRow): number {
   return a.created_at.getTime() - b.created_at.getTime() || (a.item_id < b.item_id ? -1 : 1);
 }
 
-function merge(leaves: CandidateRow[], containers: CandidateRow[], ranking: Ranking, limit: number): string[] {
-  const rows = containers.length === 0 ? leaves : [...leaves, ...containers].toSorted(KEY_ORDERS[ranking]);
+function merge(leaves: RankedRow[], containers: RankedRow[], ranking: Ranking, limit: number): string[] {
+  const rows = containers.length === 0 ? leaves : [...leaves, ...containers].toSorted(RANKED_ORDERS[ranking]);
   return rows.slice(0, limit).map((row) => row.item_id);
 }
 
@@ -135,14 +137,14 @@ export async function selectHeld(handle: Handle, query: HeldQuery): Promise<stri
 
 /** More texts than this are not worth a plan kept on every connection. */
 const PREPARED_MAX = 256;
-const prepared = new Map<string, ReturnType<typeof statement<CandidateRow>>>();
+const prepared = new Map<string, ReturnType<typeof statement<RankedRow>>>();
 
-async function runPrepared(handle: Handle, text: string, values: readonly unknown[]): Promise<CandidateRow[]> {
+async function runPrepared(handle: Handle, text: string, values: readonly unknown[]): Promise<RankedRow[]> {
   let run = prepared.get(text);
   if (run === undefined && prepared.size < PREPARED_MAX) {
-    run = statement<CandidateRow>(`next_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text);
+    run = statement<RankedRow>(`next_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text);
     prepared.set(text, run);
   }
   if (run !== undefined) return await run(handle, values);
-  return (await handle.executeQuery<CandidateRow>(CompiledQuery.raw(text, [...values]))).rows;
+  return (await handle.executeQuery<RankedRow>(CompiledQuery.raw(text, [...values]))).rows;
 }

@@ -1,0 +1,58 @@
+/** Who holds what. */
+import { CompiledQuery } from "kysely";
+import type { Role } from "../../services/core/roles.ts";
+import type { Handle } from "../statement.ts";
+import { narrowed } from "./item-read-store.ts";
+import { matchesFilter, Parameters } from "./readiness-sql.ts";
+
+export interface ClaimRow {
+  item_id: string;
+  root_id: string;
+  title: string;
+  role: Role;
+  agent: string;
+  session: string;
+  fence: number;
+  attempts: number;
+  claimed_at: Date;
+  original_claimed_at: Date | null;
+  expires_at: Date;
+  ttl_ms: number;
+  now: Date;
+}
+
+export interface ClaimListQuery {
+  readonly agent?: string | undefined;
+  readonly ancestorId?: string | undefined;
+  readonly lapsed?: boolean | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page, those that end first at its head, and how many there are in all. */
+export async function listHeld(handle: Handle, query: ClaimListQuery): Promise<{ rows: ClaimRow[]; total: number }> {
+  const where = (parameters: Parameters): string => {
+    const filter = query.ancestorId === undefined ? {} : { ancestorId: query.ancestorId };
+    const conditions = ["s.agent is not null", ...narrowed(filter, parameters), matchesFilter(filter, parameters)];
+    if (query.agent !== undefined) conditions.push(`s.agent = ${parameters.add(query.agent, "::text")}`);
+    // At the very instant of its expiry a claim has lapsed, for reads and writes alike.
+    if (query.lapsed !== undefined) conditions.push(`s.expires_at ${query.lapsed ? "<=" : ">"} muster_now()`);
+    return conditions.join(" and ");
+  };
+  const counting = new Parameters();
+  const counted = await handle.executeQuery<{ total: number }>(
+    CompiledQuery.raw(`select count(*)::int as total from item_state s where ${where(counting)}`, counting.values),
+  );
+  const parameters = new Parameters();
+  const { rows } = await handle.executeQuery<ClaimRow>(
+    CompiledQuery.raw(
+      `select s.item_id, s.root_id, i.title, s.role, s.agent, s.session, s.fence, s.attempts, s.claimed_at,
+         s.original_claimed_at, s.expires_at, s.ttl_ms, muster_now() as now
+       from item_state s join items i on i.id = s.item_id
+       where ${where(parameters)} order by s.expires_at, s.item_id
+       limit ${parameters.add(query.limit, "::int")} offset ${parameters.add(query.offset, "::int")}`,
+      parameters.values,
+    ),
+  );
+  return { rows, total: counted.rows[0]?.total ?? 0 };
+}

@@ -1,0 +1,134 @@
+/** `query_items`: one item in full, or a page of many without their bodies. */
+import { type ItemRow, listItems, type ListedRow, readHeldAncestors, readItem } from "../../../db/stores/item-read-store.ts";
+import { toItemState } from "../../../db/stores/state-row.ts";
+import { fault } from "../../contract/errors.ts";
+import type {
+  FullItem,
+  GetItem,
+  ListedItem,
+  QueryItemsInput,
+  QueryItemsOutput,
+  SearchItems,
+  SearchItemsOutput,
+} from "../../contract/operations/query-items.ts";
+import { findObstacles } from "../../core/readiness.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Caller } from "../engine.ts";
+import { requireItem } from "../resolve-items.ts";
+import { readPaths } from "./ancestor-paths.ts";
+import { resolveFilter } from "./resolve-filter.ts";
+import { inSnapshot } from "./snapshot.ts";
+
+export async function queryItems(deps: EngineDeps, input: QueryItemsInput, _caller: Caller): Promise<QueryItemsOutput> {
+  return input.operation === "get" ? await getItem(deps, input) : await searchItems(deps, input);
+}
+
+async function getItem(deps: EngineDeps, input: GetItem): Promise<FullItem> {
+  return await inSnapshot(deps, async (handle) => {
+    const id = await requireItem(handle, input.itemId);
+    const row = await readItem(handle, id);
+    if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+    const held = await readHeldAncestors(handle, row.ancestors);
+    const item = toItemState(row);
+    // As a stranger without capabilities would be told, in the role that the item is in.
+    const obstacles = findObstacles(
+      { item, heldAncestors: held.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() })) },
+      { agent: null, capabilities: [] },
+      { roles: ["queue", "work", "review"], containers: false, startable: false },
+      row.now.getTime(),
+    );
+    const path = input.includeAncestors ? await readPaths(handle, [row.ancestors]) : null;
+    return {
+      ...fullItem(row),
+      ready: obstacles.length === 0,
+      ...(path === null ? {} : { ancestors: path(row.ancestors) }),
+      ...(input.includeTimestamps ? timestamps(row) : {}),
+    };
+  });
+}
+
+function fullItem(row: ItemRow): FullItem {
+  const live = row.agent !== null && row.expires_at !== null && row.expires_at > row.now;
+  return {
+    id: row.item_id,
+    parentId: row.parent_id,
+    rootId: row.root_id,
+    depth: row.depth,
+    title: row.title,
+    summary: row.summary,
+    description: row.description,
+    role: row.role,
+    previousRole: row.previous_role,
+    outcome: row.outcome,
+    statusLabel: row.status_label,
+    priority: row.priority,
+    complexity: row.complexity,
+    type: row.type,
+    tags: csv(row.tags),
+    traits: csv(row.traits),
+    needs: csv(row.needs),
+    assignee: row.assignee,
+    properties: row.properties,
+    metadata: row.metadata,
+    requiresVerification: row.requires_verification,
+    version: row.version,
+    attempts: row.attempts,
+    dead: row.dead,
+    availableAt: row.available_at?.toISOString() ?? null,
+    isClaimed: live,
+    ...(row.agent !== null && !live ? { claimLapsed: true } : {}),
+    ...(row.blockers > 0 ? { blockers: row.blockers } : {}),
+    ...(row.ancestor_blockers > 0 ? { blockedAncestors: row.ancestor_blockers } : {}),
+    ...(row.open_children > 0 ? { openChildren: row.open_children } : {}),
+  };
+}
+
+async function searchItems(deps: EngineDeps, input: SearchItems): Promise<SearchItemsOutput> {
+  const { limit, offset, role, depth, assignee, readiness, claimStatus, sortBy, sortOrder } = input;
+  return await inSnapshot(deps, async (handle) => {
+    const filter = await resolveFilter(handle, input);
+    const page = { filter, roles: role, depth, assignee, readiness, claimStatus, sortBy, sortOrder, limit, offset };
+    const { rows, total } = await listItems(handle, page);
+    const path = input.includeAncestors ? await readPaths(handle, rows.map((row) => row.ancestors)) : null;
+    const items = rows.map((row) => ({
+      ...listedItem(row),
+      ...(path === null ? {} : { ancestors: path(row.ancestors) }),
+      ...(input.includeTimestamps ? timestamps(row) : {}),
+    }));
+    return { items, total, returned: items.length, hasMore: offset + items.length < total, limit, offset };
+  });
+}
+
+/** What a list shows of an item: whether it is claimed, never by whom. */
+function listedItem(row: ListedRow): ListedItem {
+  return {
+    id: row.item_id,
+    parentId: row.parent_id,
+    title: row.title,
+    role: row.role,
+    priority: row.priority,
+    depth: row.depth,
+    ...(row.complexity === null ? {} : { complexity: row.complexity }),
+    ...(row.type === null ? {} : { type: row.type }),
+    ...(row.tags.length === 0 ? {} : { tags: csv(row.tags) }),
+    ...(row.held ? { isClaimed: !row.lapsed } : {}),
+    ...(row.lapsed ? { claimLapsed: true } : {}),
+    ...(row.dead ? { dead: true } : {}),
+  };
+}
+
+function csv(words: readonly string[]): string | null {
+  return words.length === 0 ? null : words.join(",");
+}
+
+function timestamps(row: Pick<ItemRow, "created_at" | "modified_at" | "role_changed_at">): {
+  createdAt: string;
+  modifiedAt: string;
+  roleChangedAt: string;
+} {
+  return {
+    createdAt: row.created_at.toISOString(),
+    modifiedAt: row.modified_at.toISOString(),
+    roleChangedAt: row.role_changed_at.toISOString(),
+  };
+}
