@@ -135,7 +135,7 @@ export interface IdempotencyTable {
   element: string;
   operation: string;
   fingerprint: string;
-  answer: Json<Record<string, unknown>> | null;
+  answer: Json<Record<string, unknown>>;
   target_id: string | null;
   created_at: DefaultInstant;
 }

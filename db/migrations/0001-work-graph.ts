@@ -218,11 +218,23 @@ const STATEMENTS: readonly string[] = [
      element text not null,
      operation text not null,
      fingerprint text not null,
-     answer jsonb,
+     answer jsonb not null,
      target_id uuid,
      created_at timestamptz not null default muster_now(),
      primary key (principal, key, element)
-   ) with (fillfactor = 70)`,
+   )`,
+  // Takes keys for this transaction and answers those that were used before. A key that another
+  // transaction is using right now is waited for; the look comes after the wait, with a snapshot of
+  // its own, since this function is volatile. The row is written once, at the end, with its answer.
+  `create function muster_take_keys(wanted jsonb) returns table (principal text, key uuid, element text)
+   language plpgsql volatile as $$
+   begin
+     perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key || '/' || w.element, 11))
+       from (select * from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text) order by 1, 2, 3) w;
+     return query select i.principal, i.key, i.element
+       from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text)
+       join idempotency i on i.principal = c.principal and i.key = c.key and i.element = c.element;
+   end $$`,
   `create index idempotency_age on idempotency (created_at)`,
 
   `create table events (

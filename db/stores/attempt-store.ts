@@ -4,14 +4,16 @@ import { type Handle, statement } from "../statement.ts";
 
 const latestEnds = statement<{ n: number; end_reason: EndReason | null }>(
   "attempts_latest_ends",
-  `select c.n, a.end_reason
-   from jsonb_to_recordset($1::jsonb) as c(n int, item_id uuid, agent text, session text)
-   join item_state s on s.item_id = c.item_id
-   cross join lateral (
-     select a.end_reason from attempts a
-     where a.item_id = any(s.ancestors || s.item_id) and a.agent = c.agent and a.session = c.session
-     order by a.claimed_at desc, a.fence desc limit 1
-   ) a`,
+  // Item by item along the chain: a session may have a long past, an item rarely has. The materialised
+  // step keeps the planner from walking that past newest first.
+  `with chain as materialized (
+     select c.n, c.agent, c.session, a.end_reason, a.claimed_at, a.fence
+     from jsonb_to_recordset($1::jsonb) as c(n int, item_id uuid, agent text, session text)
+     join item_state s on s.item_id = c.item_id
+     cross join unnest(s.ancestors || s.item_id) as x(item_id)
+     join attempts a on a.item_id = x.item_id and a.agent = c.agent and a.session = c.session
+   )
+   select distinct on (n) n, end_reason from chain order by n, claimed_at desc, fence desc`,
 );
 
 export interface SessionOnItem {

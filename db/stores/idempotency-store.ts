@@ -1,4 +1,10 @@
-/** One row per element of a mutating call, written in that element's own transaction. */
+/**
+ * One row per element of a mutating call, written in that element's own transaction and
+ * at its end, with the answer. Until then the key is held by an advisory lock: a second
+ * call with the same key waits for the first one's commit and then finds its row. A call
+ * that is refused writes nothing, so the same key may try again.
+ */
+import { isLockTimeout } from "../transaction.ts";
 import { type Handle, statement } from "../statement.ts";
 
 export interface IdempotencyKey {
@@ -12,32 +18,38 @@ export interface IdempotencyRecord extends IdempotencyKey {
   readonly fingerprint: string;
 }
 
+/** The first call with a key is still running somewhere, and takes longer than one waits. */
+export class KeyBusy extends Error {
+  constructor(cause: unknown) {
+    super("a key is in use by a call that has not finished", { cause });
+    this.name = "KeyBusy";
+  }
+}
+
 interface KeyRow {
   principal: string;
   key: string;
   element: string;
 }
 
-// Sorted, so that two transactions with the same keys queue up instead of deadlocking. A key that
-// another transaction is just writing is waited for; then either it is there, or it is ours.
-const insertKeys = statement<KeyRow>(
-  "idempotency_insert",
-  `insert into idempotency (principal, key, element, operation, fingerprint)
-   select c.principal, c.key, c.element, c.operation, c.fingerprint
-   from jsonb_to_recordset($1::jsonb) as c(principal text, key uuid, element text, operation text, fingerprint text)
-   order by 1, 2, 3
-   on conflict do nothing
-   returning principal, key, element`,
-);
+const take = statement<KeyRow>("idempotency_take", `select principal, key, element from muster_take_keys($1::jsonb)`);
 
-/** Takes the keys. Those that are missing from the answer were used before. */
-export async function takeKeys(
-  handle: Handle,
-  records: readonly IdempotencyRecord[],
-): Promise<ReadonlySet<string>> {
+/**
+ * Takes the keys for this transaction. Those that are missing from the answer were used before.
+ * @throws KeyBusy if a key is held elsewhere for longer than the lock time-out
+ */
+export async function takeKeys(handle: Handle, records: readonly IdempotencyRecord[]): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
-  const rows = await insertKeys(handle, [JSON.stringify(records.map(toRow))]);
-  return new Set(rows.map((row) => keyText({ principal: row.principal, requestId: row.key, element: row.element })));
+  const wanted = records.map((one) => ({ principal: one.principal, key: one.requestId, element: one.element }));
+  try {
+    const rows = await take(handle, [JSON.stringify(wanted)]);
+    const used = new Set(
+      rows.map((row) => keyText({ principal: row.principal, requestId: row.key, element: row.element })),
+    );
+    return new Set(records.map(keyText).filter((text) => !used.has(text)));
+  } catch (error) {
+    throw isLockTimeout(error) ? new KeyBusy(error) : error;
+  }
 }
 
 /** One string for one key. */
@@ -45,26 +57,30 @@ export function keyText(key: IdempotencyKey): string {
   return `${key.requestId}/${key.element}/${key.principal}`;
 }
 
-const saveRows = statement<never>(
+const save = statement<never>(
   "idempotency_save",
-  `update idempotency i set answer = c.answer, target_id = c.target_id
-   from jsonb_to_recordset($1::jsonb) as c(principal text, key uuid, element text, answer jsonb, target_id uuid)
-   where i.principal = c.principal and i.key = c.key and i.element = c.element`,
+  `insert into idempotency (principal, key, element, operation, fingerprint, answer, target_id, created_at)
+   select c.principal, c.key, c.element, c.operation, c.fingerprint, c.answer, c.target_id, muster_now()
+   from jsonb_to_recordset($1::jsonb) as c(principal text, key uuid, element text, operation text, fingerprint text,
+     answer jsonb, target_id uuid)`,
 );
 
-export interface SavedAnswer extends IdempotencyKey {
+export interface SavedAnswer extends IdempotencyRecord {
   readonly answer: Readonly<Record<string, unknown>>;
   readonly targetId: string | null;
 }
 
+/** Stores answers under keys that this transaction has taken. */
 export async function saveAnswers(handle: Handle, answers: readonly SavedAnswer[]): Promise<void> {
   if (answers.length === 0) return;
-  await saveRows(handle, [
+  await save(handle, [
     JSON.stringify(
       answers.map((one) => ({
         principal: one.principal,
         key: one.requestId,
         element: one.element,
+        operation: one.operation,
+        fingerprint: one.fingerprint,
         answer: one.answer,
         target_id: one.targetId,
       })),
@@ -72,32 +88,17 @@ export async function saveAnswers(handle: Handle, answers: readonly SavedAnswer[
   ]);
 }
 
-const dropRows = statement<never>(
-  "idempotency_drop",
-  `delete from idempotency i
-   using jsonb_to_recordset($1::jsonb) as c(principal text, key uuid, element text)
-   where i.principal = c.principal and i.key = c.key and i.element = c.element`,
-);
-
-/** Gives keys back: a refusal that depends on state is not stored, so that the same key may try again. */
-export async function giveBackKeys(handle: Handle, keys: readonly IdempotencyKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await dropRows(handle, [
-    JSON.stringify(keys.map((one) => ({ principal: one.principal, key: one.requestId, element: one.element }))),
-  ]);
-}
-
 export interface StoredAnswer {
   readonly operation: string;
   readonly fingerprint: string;
-  readonly answer: Record<string, unknown> | null;
+  readonly answer: Record<string, unknown>;
   readonly targetId: string | null;
 }
 
-const findRow = statement<{
+const find = statement<{
   operation: string;
   fingerprint: string;
-  answer: Record<string, unknown> | null;
+  answer: Record<string, unknown>;
   target_id: string | null;
 }>(
   "idempotency_find",
@@ -106,17 +107,7 @@ const findRow = statement<{
 );
 
 export async function findAnswer(handle: Handle, key: IdempotencyKey): Promise<StoredAnswer | null> {
-  const [row] = await findRow(handle, [key.principal, key.requestId, key.element]);
+  const [row] = await find(handle, [key.principal, key.requestId, key.element]);
   if (!row) return null;
   return { operation: row.operation, fingerprint: row.fingerprint, answer: row.answer, targetId: row.target_id };
-}
-
-function toRow(record: IdempotencyRecord): Record<string, unknown> {
-  return {
-    principal: record.principal,
-    key: record.requestId,
-    element: record.element,
-    operation: record.operation,
-    fingerprint: record.fingerprint,
-  };
 }

@@ -1,4 +1,5 @@
 /** What a database driver says, in Muster's words. Nothing of the driver's text gets out. */
+import { KeyBusy } from "../../db/stores/idempotency-store.ts";
 import { isLockTimeout, sqlState, StartOver } from "../../db/transaction.ts";
 import { ensureError, fault, isMusterError, type MusterError } from "../contract/errors.ts";
 
@@ -7,6 +8,9 @@ const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EP
 /** Turns anything thrown by a use case into an error that may be shown. */
 export function asFault(error: unknown): MusterError {
   if (isMusterError(error)) return error;
+  if (error instanceof KeyBusy) {
+    return fault("idempotency_in_flight", "the first call with this requestId has not finished", { retryAfterMs: 500 });
+  }
   const state = sqlState(error);
   if (isLockTimeout(error) || error instanceof StartOver || state === "40P01" || state === "40001") {
     return fault("db_error", "the rows were busy for too long; nothing was changed", {

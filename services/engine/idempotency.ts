@@ -57,10 +57,8 @@ export function recordOf(
  */
 export async function replayOf(handle: Handle, record: IdempotencyRecord): Promise<StoredAnswer> {
   const stored = await findAnswer(handle, record);
-  if (stored === null || stored.answer === null) {
-    throw fault("idempotency_in_flight", "the first call with this requestId has not finished", {
-      retryAfterMs: 500,
-    });
+  if (stored === null) {
+    throw fault("idempotency_in_flight", "the answer to this requestId has just been swept away; use a new one");
   }
   if (stored.operation !== record.operation || stored.fingerprint !== record.fingerprint) {
     throw fault(

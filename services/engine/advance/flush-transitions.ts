@@ -4,7 +4,6 @@
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
 import {
-  giveBackKeys,
   keyText,
   type SavedAnswer,
   saveAnswers,
@@ -12,7 +11,7 @@ import {
 } from "../../../db/stores/idempotency-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import { type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
+import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -57,11 +56,12 @@ async function runTransitions(
     fresh.map((call) => call.request.itemId),
     wider,
   );
+  // Whoever holds the item now has not lost it: only the others' past is looked up.
   const ends = await findLatestEnds(
     tx,
     fresh.map(({ request }) => ({
       itemId: request.itemId,
-      agent: request.writer.agent,
+      agent: holdsNow(world, request) ? null : request.writer.agent,
       session: request.writer.session,
     })),
   );
@@ -72,6 +72,11 @@ async function runTransitions(
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call)));
   return { outcomes: all, world };
+}
+
+function holdsNow(world: World, { itemId, writer }: AdvanceRequest): boolean {
+  const claim = world.find(itemId)?.claim;
+  return claim?.agent === writer.agent && claim?.session === writer.session;
 }
 
 function decide(
@@ -103,7 +108,6 @@ async function finish(
     blocked.map((call) => call.request.itemId),
   );
   const saved: SavedAnswer[] = [];
-  const givenBack = [];
   const outcomes: TransitionOutcome[] = [];
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index];
@@ -113,7 +117,6 @@ async function finish(
       if (call.record !== null) saved.push({ ...call.record, answer, targetId: call.request.itemId });
       continue;
     }
-    if (call.record !== null) givenBack.push(call.record);
     const { itemId } = call.request;
     outcomes.push(
       verdict?.kind === "refused"
@@ -122,7 +125,6 @@ async function finish(
     );
   }
   await saveAnswers(tx, saved);
-  await giveBackKeys(tx, givenBack);
   return outcomes;
 }
 

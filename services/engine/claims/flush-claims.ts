@@ -9,7 +9,7 @@
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
 import { findHeldBy, findParticularAgents, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
-import { giveBackKeys, keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import { isHolder } from "../../core/claim.ts";
@@ -119,19 +119,14 @@ async function answer(
   const granted = [...verdicts.values()].flatMap((one) => (one.kind === "granted" ? [one.state.id] : []));
   const heads = await findClaimedHeads(tx, granted);
   const saved = [];
-  const givenBack = [];
   for (const call of calls) {
     const outcome = toOutcome(call, verdicts.get(call), heads);
     outcomes.set(call, outcome);
-    if (call.record === null) continue;
-    if (outcome.kind !== "granted") givenBack.push(call.record);
-    else {
-      const stored = outcome.answer as unknown as Record<string, unknown>;
-      saved.push({ ...call.record, answer: stored, targetId: outcome.answer.itemId });
-    }
+    if (call.record === null || outcome.kind !== "granted") continue;
+    const stored = outcome.answer as unknown as Record<string, unknown>;
+    saved.push({ ...call.record, answer: stored, targetId: outcome.answer.itemId });
   }
   await saveAnswers(tx, saved);
-  await giveBackKeys(tx, givenBack);
 }
 
 function toOutcome(

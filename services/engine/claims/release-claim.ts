@@ -4,7 +4,7 @@
  * fence together. Releasing twice, or something that others hold, changes nothing.
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
-import { giveBackKeys, keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { ERRORS } from "../../contract/errors.ts";
@@ -60,9 +60,8 @@ async function release(
   const world = await lockWorld(deps, tx, [entry.itemId], wider);
   const result = await decide(deps, tx, world, entry, who);
   await saveWorld(tx, world);
-  if (record !== null) {
-    if (result.outcome === "success") await saveAnswers(tx, [{ ...record, answer: result, targetId: entry.itemId }]);
-    else await giveBackKeys(tx, [record]);
+  if (record !== null && result.outcome === "success") {
+    await saveAnswers(tx, [{ ...record, answer: result, targetId: entry.itemId }]);
   }
   return { result, world };
 }

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { findRoots, lockGraph } from "../../../db/stores/graph-lock.ts";
-import { giveBackKeys, keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import { findExisting, insertItems, type NewItemRow } from "../../../db/stores/item-write-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { StartOver } from "../../../db/transaction.ts";
@@ -217,11 +217,6 @@ async function settleKeys(
     return record === null || row === undefined ? [] : [{ ...record, answer: { ...createdItem(row) }, targetId: row.id }];
   });
   await saveAnswers(tx, kept);
-  const refused = fresh.filter((slot) => !rows.has(slot));
-  await giveBackKeys(
-    tx,
-    refused.flatMap((slot) => recordFor(call, elementOf(slot)) ?? []),
-  );
 }
 
 async function replayAll(call: WriteCall, tx: Handle, slots: readonly Slot[]): Promise<Outcome[]> {
