@@ -131,10 +131,10 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
   };
 }
 
-function refuse(exchange: Exchange, refusal: Refusal): Promise<void> | void {
-  const { message, hint } = refusal;
-  if (exchange.path === "/mcp")
+async function refuse(exchange: Exchange, { message, hint }: Refusal): Promise<void> {
+  if (exchange.path === "/mcp") {
     return sendRpcFault(exchange.response, { status: 403, message: `${message} ${hint}` });
+  }
   return sendWebResponse(exchange.response, plainProblem(403, "forbidden_host", message, {}, { hint }));
 }
 
