@@ -15,6 +15,7 @@ import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
 import { identify, mintSession } from "./identity.ts";
 import { manageItems } from "./items/manage-items.ts";
+import { readsOf } from "./queries/reads.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -52,6 +53,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return output;
     },
     advance_item: (input, caller) => advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
+    ...readsOf(deps),
     manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
   };
 

@@ -1,0 +1,30 @@
+/** Every read of the engine by the name of its operation. */
+import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Caller } from "../engine.ts";
+import { explainItem } from "./explain-item.ts";
+import { getBlockedItems } from "./get-blocked-items.ts";
+import { getNextItem } from "./get-next-item.ts";
+import { getNextStatus } from "./get-next-status.ts";
+import { listAgents } from "./list-agents.ts";
+import { listClaims } from "./list-claims.ts";
+import { queryItems } from "./query-items.ts";
+
+type Read = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
+
+export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
+  // The contract has parsed the input of exactly this operation.
+  const read =
+    <N extends OperationName>(use: (deps: EngineDeps, input: InputOf<N>, caller: Caller) => Promise<OutputOf<N>>): Read =>
+    (input, caller) =>
+      use(deps, input as InputOf<N>, caller);
+  return {
+    query_items: read<"query_items">(queryItems),
+    get_next_item: read<"get_next_item">(getNextItem),
+    get_next_status: read<"get_next_status">(getNextStatus),
+    get_blocked_items: read<"get_blocked_items">(getBlockedItems),
+    explain_item: read<"explain_item">(explainItem),
+    list_claims: read<"list_claims">(listClaims),
+    list_agents: read<"list_agents">(listAgents),
+  };
+}
