@@ -1,7 +1,6 @@
-/** A worker against the small server, and its events to wait for. */
+/** A worker against any server, and its events to wait for. */
 import type { WorkerEvent } from "../../../services/worker-sdk/events.ts";
 import { createWorker, type Worker, type WorkerOptions } from "../../../services/worker-sdk/worker.ts";
-import type { FakeMuster } from "./fake-muster.ts";
 
 export const agent = { id: "tester", kind: "subagent" } as const;
 
@@ -17,13 +16,13 @@ export interface StartedWorker extends AsyncDisposable {
 const SILENT = { info() {}, warn() {}, error() {} };
 
 export function startWorker(
-  fake: FakeMuster,
+  server: { readonly url: string },
   options: Partial<WorkerOptions> & Pick<WorkerOptions, "handler">,
 ): StartedWorker {
   const events: WorkerEvent[] = [];
   const watchers = new Set<() => void>();
   const worker = createWorker({
-    url: fake.url,
+    url: server.url,
     agent,
     ttlSeconds: 30,
     waitSeconds: 20,
