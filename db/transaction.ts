@@ -37,7 +37,6 @@ export async function inTransaction<T>(
     try {
       return await db
         .transaction()
-        .setIsolationLevel("read committed")
         .execute(async (tx) => {
           if (lockTimeoutMs !== undefined) await sql.raw(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).execute(tx);
           return await work(tx);

@@ -30,48 +30,56 @@ export async function lockHolders(handle: Handle, keys: readonly string[], wait:
   return rows.filter((row) => !row.locked).map((row) => row.key);
 }
 
-const heldBy = statement<{ item_id: string; agent: string; session: string }>(
-  "holders_held",
-  `select s.item_id, s.agent, s.session from item_state s
-   join jsonb_to_recordset($1::jsonb) as c(agent text, session text)
-     on s.agent = c.agent and ($2 or s.session = c.session)
-   where s.agent is not null
-   order by s.item_id
-   limit 1000`,
+interface ConcernRow {
+  item_id: string | null;
+  agent: string;
+  session: string | null;
+  container: boolean;
+}
+
+const concerns = statement<ConcernRow>(
+  "holders_concerns",
+  `select s.item_id, s.agent, s.session, s.open_children > 0 as container
+   from item_state s
+   where s.agent = any($1::text[]) and ($3 or s.session = any($2::text[]) or s.open_children > 0)
+   union all
+   select null, a.assignee, null, false
+   from (select distinct s.assignee from item_state s
+     where s.assignee = any($1::text[]) and s.role in ('queue', 'work', 'review')) a`,
 );
 
 export interface HeldItem extends Holder {
   readonly itemId: string;
 }
 
-/** Everything that these holders hold. */
-export async function findHeldBy(
+export interface HolderConcerns {
+  /** Everything that these holders hold. */
+  readonly held: readonly HeldItem[];
+  /**
+   * Agents to whom something is offered that is not offered to everybody: items assigned
+   * to them, and what lies below a container that they hold. All others of a batch can
+   * share one selection.
+   */
+  readonly particular: ReadonlySet<string>;
+}
+
+export async function findConcerns(
   handle: Handle,
   holders: readonly Holder[],
   identity: Identity,
-): Promise<HeldItem[]> {
-  if (holders.length === 0) return [];
-  const rows = await heldBy(handle, [
-    JSON.stringify(holders.map(({ agent, session }) => ({ agent, session }))),
+): Promise<HolderConcerns> {
+  const rows = await concerns(handle, [
+    [...new Set(holders.map((holder) => holder.agent))],
+    [...new Set(holders.map((holder) => holder.session))],
     identity === "actor",
   ]);
-  return rows.map((row) => ({ itemId: row.item_id, agent: row.agent, session: row.session }));
-}
-
-const particular = statement<{ agent: string }>(
-  "holders_particular",
-  `select distinct s.assignee as agent from item_state s
-   where s.assignee = any($1::text[]) and s.role in ('queue', 'work', 'review')
-   union
-   select s.agent from item_state s where s.agent = any($1::text[]) and s.open_children > 0`,
-);
-
-/**
- * Agents to whom something is offered that is not offered to everybody: items assigned
- * to them, and what lies below a container that they hold. All others of a batch can
- * share one selection.
- */
-export async function findParticularAgents(handle: Handle, agents: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await particular(handle, [agents]);
-  return new Set(rows.map((row) => row.agent));
+  const keys = new Set(holders.map((holder) => holderKey(holder, identity)));
+  const held: HeldItem[] = [];
+  const particular = new Set<string>();
+  for (const { item_id: itemId, agent, session, container } of rows) {
+    if (itemId === null || container) particular.add(agent);
+    if (itemId === null || session === null) continue;
+    if (keys.has(holderKey({ agent, session }, identity))) held.push({ itemId, agent, session });
+  }
+  return { held, particular };
 }

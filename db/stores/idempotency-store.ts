@@ -73,19 +73,20 @@ export interface SavedAnswer extends IdempotencyRecord {
 /** Stores answers under keys that this transaction has taken. */
 export async function saveAnswers(handle: Handle, answers: readonly SavedAnswer[]): Promise<void> {
   if (answers.length === 0) return;
-  await save(handle, [
-    JSON.stringify(
-      answers.map((one) => ({
-        principal: one.principal,
-        key: one.requestId,
-        element: one.element,
-        operation: one.operation,
-        fingerprint: one.fingerprint,
-        answer: one.answer,
-        target_id: one.targetId,
-      })),
-    ),
-  ]);
+  await save(handle, [JSON.stringify(answers.map(toAnswerRecord))]);
+}
+
+/** The row of an answer, as the statements that store answers read it. */
+export function toAnswerRecord(one: SavedAnswer): Record<string, unknown> {
+  return {
+    principal: one.principal,
+    key: one.requestId,
+    element: one.element,
+    operation: one.operation,
+    fingerprint: one.fingerprint,
+    answer: one.answer,
+    target_id: one.targetId,
+  };
 }
 
 export interface StoredAnswer {

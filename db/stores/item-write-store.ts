@@ -169,7 +169,10 @@ export async function hasOtherChildren(handle: Handle, parentId: string, childId
   return row?.remains === true;
 }
 
-const remove = statement<never>("items_delete", `delete from items where id = any($1::uuid[])`);
+const remove = statement<never>(
+  "items_delete",
+  `with tenures as (delete from attempts where item_id = any($1::uuid[])) delete from items where id = any($1::uuid[])`,
+);
 
 /** Removes items with their state, tenures and edges. They must be whole subtrees. */
 export async function deleteItems(handle: Handle, ids: readonly string[]): Promise<void> {

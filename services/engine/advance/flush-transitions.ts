@@ -6,7 +6,6 @@ import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
 import {
   keyText,
   type SavedAnswer,
-  saveAnswers,
   takeKeys,
 } from "../../../db/stores/idempotency-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
@@ -66,8 +65,8 @@ async function runTransitions(
     })),
   );
   const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
-  await saveWorld(tx, world);
-  const outcomes = await finish(tx, fresh, verdicts);
+  const { outcomes, answers } = await answer(tx, fresh, verdicts);
+  await saveWorld(tx, world, answers);
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call)));
@@ -95,13 +94,15 @@ function decide(
   });
 }
 
-async function finish(
+async function answer(
   tx: Handle,
   calls: readonly TransitionCall[],
   verdicts: readonly (AdvanceVerdict | null)[],
-): Promise<TransitionOutcome[]> {
-  const applied = verdicts.filter((verdict) => verdict?.kind === "applied");
-  const titles = await findTitles(tx, applied.flatMap(mentioned));
+): Promise<{ readonly outcomes: TransitionOutcome[]; readonly answers: SavedAnswer[] }> {
+  const titles = await findTitles(
+    tx,
+    verdicts.flatMap((verdict) => (verdict?.kind === "applied" ? mentioned(verdict) : [])),
+  );
   const blocked = calls.filter((_, index) => isDependencyBlocked(verdicts[index]));
   const blockers = await findBlockers(
     tx,
@@ -112,9 +113,9 @@ async function finish(
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index];
     if (verdict?.kind === "applied") {
-      const answer = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
-      outcomes.push({ kind: "applied", answer });
-      if (call.record !== null) saved.push({ ...call.record, answer, targetId: call.request.itemId });
+      const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
+      outcomes.push({ kind: "applied", answer: applied });
+      if (call.record !== null) saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
       continue;
     }
     const { itemId } = call.request;
@@ -124,8 +125,7 @@ async function finish(
         : { kind: "not_found" },
     );
   }
-  await saveAnswers(tx, saved);
-  return outcomes;
+  return { outcomes, answers: saved };
 }
 
 function isDependencyBlocked(verdict: AdvanceVerdict | null | undefined): boolean {

@@ -8,8 +8,8 @@
  * ranked scan with a limit of n and get n different items.
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
-import { findHeldBy, findParticularAgents, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
-import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { findConcerns, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
+import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import { isHolder } from "../../core/claim.ts";
@@ -87,8 +87,8 @@ async function decideFresh(
   const { identity } = deps.settings;
   const busy = await lockHolders(tx, [...new Set(calls.map((call) => holderKey(call, identity)))], alone);
   if (busy.length > 0) throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
-  const held = await findHeldBy(tx, calls, identity);
-  const picked = await pickItems(tx, calls, await particularAgents(tx, calls));
+  const { held, particular } = await findConcerns(tx, calls, identity);
+  const picked = await pickItems(tx, calls, particular);
   const items = [...picked.values(), ...held.map((one) => one.itemId)];
   const neighbours = held.length > 0 || calls.some((call) => call.start || call.target.kind === "item");
   const world = await lockWorld(deps, tx, [...new Set(items)], wider, neighbours);
@@ -99,15 +99,8 @@ async function decideFresh(
     const others = held.filter((one) => isHolder(one, call, identity)).map((one) => one.itemId);
     verdicts.set(call, grantClaim(world, call, itemId, others, identity));
   }
-  await saveWorld(tx, world);
-  await answer(tx, calls, verdicts, outcomes);
+  await saveWorld(tx, world, await answer(tx, calls, verdicts, outcomes));
   return world;
-}
-
-/** Only selectors ask; a claim by id is given to whoever names the item. */
-async function particularAgents(tx: Handle, calls: readonly ClaimCall[]): Promise<ReadonlySet<string>> {
-  const agents = calls.filter((call) => call.target.kind === "selector").map((call) => call.agent);
-  return agents.length === 0 ? new Set() : await findParticularAgents(tx, [...new Set(agents)]);
 }
 
 async function answer(
@@ -115,10 +108,10 @@ async function answer(
   calls: readonly ClaimCall[],
   verdicts: ReadonlyMap<ClaimCall, GrantVerdict>,
   outcomes: Map<ClaimCall, ClaimOutcome>,
-): Promise<void> {
+): Promise<SavedAnswer[]> {
   const granted = [...verdicts.values()].flatMap((one) => (one.kind === "granted" ? [one.state.id] : []));
   const heads = await findClaimedHeads(tx, granted);
-  const saved = [];
+  const saved: SavedAnswer[] = [];
   for (const call of calls) {
     const outcome = toOutcome(call, verdicts.get(call), heads);
     outcomes.set(call, outcome);
@@ -126,7 +119,7 @@ async function answer(
     const stored = outcome.answer as unknown as Record<string, unknown>;
     saved.push({ ...call.record, answer: stored, targetId: outcome.answer.itemId });
   }
-  await saveAnswers(tx, saved);
+  return saved;
 }
 
 function toOutcome(

@@ -12,12 +12,12 @@ import type { SweepReport } from "../engine.ts";
 import { afterCommit, lockWorld, saveWorld, transact } from "../writing/transact.ts";
 
 /** A lapsed holder has a third of its ttl, at most this, to come back before a sweep frees the item. */
-const GRACE_MAX_MS = 60_000;
+export const SWEEP_GRACE_MAX_MS = 60_000;
 const BATCH = 50;
 
 /** What a sweep loop calls: frees what nobody has asked for since it lapsed. */
 export async function sweepClaims(deps: EngineDeps, signal: AbortSignal): Promise<SweepReport> {
-  const expired = await findExpired(deps.db, GRACE_MAX_MS, BATCH);
+  const expired = await findExpired(deps.db, SWEEP_GRACE_MAX_MS, BATCH);
   const report = signal.aborted ? NOTHING : await freeLapsed(deps, expired);
   await recordSweepRun(deps.db, report.freed);
   // More only if this batch got somewhere: holders that the clock calls alive must not spin the loop.

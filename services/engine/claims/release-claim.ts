@@ -4,7 +4,7 @@
  * fence together. Releasing twice, or something that others hold, changes nothing.
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
-import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { keyText, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { ERRORS } from "../../contract/errors.ts";
@@ -59,10 +59,8 @@ async function release(
   }
   const world = await lockWorld(deps, tx, [entry.itemId], wider);
   const result = await decide(deps, tx, world, entry, who);
-  await saveWorld(tx, world);
-  if (record !== null && result.outcome === "success") {
-    await saveAnswers(tx, [{ ...record, answer: result, targetId: entry.itemId }]);
-  }
+  const isDone = result.outcome === "success";
+  await saveWorld(tx, world, record !== null && isDone ? [{ ...record, answer: result, targetId: entry.itemId }] : []);
   return { result, world };
 }
 
