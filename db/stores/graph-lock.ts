@@ -21,7 +21,7 @@ const lockShared = statement<never>(
 export async function lockGraph(handle: Handle, roots: Iterable<string>, mode: "shared" | "exclusive"): Promise<void> {
   const wanted = [...new Set(roots)];
   if (wanted.length === 0) return;
-  void mode; void lockShared; void lockExclusive; void handle;
+  await (mode === "shared" ? lockShared : lockExclusive)(handle, [wanted]);
 }
 
 const roots = statement<{ id: string; root_id: string }>(
