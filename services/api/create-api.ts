@@ -4,6 +4,9 @@
  *   socket limits -> Host and Origin -> /mcp          -> mcp/endpoint.ts
  *                                    -> anything else -> rest/app.ts
  *
+ * A server may listen before it can serve: until its health has started, only the probes
+ * are answered, so that whoever waits for it is told what it waits for.
+ *
  * Stopping: no new connections, `/readyz` says so, waiting claims are answered by the
  * engine's drain, what runs may finish until the deadline, the rest is cut off. A call
  * that is cut off after its commit is answered when the caller repeats it.
@@ -28,7 +31,7 @@ import { createToolbox } from "./mcp/tools.ts";
 import { createRestApp, type RestEnv } from "./rest/app.ts";
 import { plainProblem } from "./rest/problem.ts";
 import type { About } from "./rest/status-page.ts";
-import { createSessions } from "./session.ts";
+import { createSessions, type SecretKey } from "./session.ts";
 
 export interface ApiConfig {
   readonly host: string;
@@ -37,8 +40,8 @@ export interface ApiConfig {
   /** Names besides loopback's that clients may use for this server. */
   readonly allowedHosts: readonly string[];
   readonly publicUrl?: string;
-  /** Shared by all replicas: a session signed by one is known to all. */
-  readonly secretKey: string | Uint8Array;
+  /** Shared by all replicas: a session signed by one is known to all. Asked for when first needed. */
+  readonly secretKey: SecretKey;
   readonly version: string;
   readonly bodyLimitBytes?: number;
   /** False sends plain calls through the SDK too. */
@@ -93,6 +96,7 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
   const answer = async (exchange: Exchange): Promise<void> => {
     const refusal = guard(exchange.request.headers);
     if (refusal !== null) return refuse(exchange, refusal);
+    if (health.phase() === "starting" && !PROBES.has(exchange.path)) return refuseWhileStarting(exchange);
     if (exchange.path === "/mcp") return mcp.handle(exchange);
     return answerRest(exchange, rest);
   };
@@ -129,6 +133,18 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
     },
     close: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };
+}
+
+/** What is answered from the first moment on: who asks wants to know why nothing else is. */
+const PROBES = new Set(["/livez", "/readyz"]);
+
+async function refuseWhileStarting(exchange: Exchange): Promise<void> {
+  const message = "This server is starting: it waits for its database. Try again; /readyz says when.";
+  if (exchange.path === "/mcp") return sendRpcFault(exchange.response, { status: 503, message });
+  return sendWebResponse(
+    exchange.response,
+    plainProblem(503, "unavailable", message, { "retry-after": "1" }),
+  );
 }
 
 async function refuse(exchange: Exchange, { message, hint }: Refusal): Promise<void> {

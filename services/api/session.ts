@@ -41,11 +41,19 @@ const MAX_VERSION_LENGTH = 32;
 /** The shape of a session that a caller names itself, the same as `workerId`. */
 const PLAIN_SESSION = /^[A-Za-z0-9._:@/-]{1,200}$/;
 
+/** What sessions are signed with. A fleet may have to read it from a database that comes up later. */
+export type SecretKey = string | Uint8Array | (() => string | Uint8Array);
+
 /** Signs and checks session ids with a key derived from the fleet's secret. */
-export function createSessions(secretKey: string | Uint8Array): Sessions {
-  // A derived key: a signature made here can never be passed off as one made elsewhere with the same secret.
-  const key = createHmac("sha256", secretKey).update("muster mcp session v1").digest();
-  const sign = (text: string): Buffer => createHmac("sha256", key).update(text).digest();
+export function createSessions(secretKey: SecretKey): Sessions {
+  let key: Buffer | undefined;
+  const sign = (text: string): Buffer => {
+    // A derived key: a signature made here can never be passed off as one made elsewhere with the same secret.
+    key ??= createHmac("sha256", typeof secretKey === "function" ? secretKey() : secretKey)
+      .update("muster mcp session v1")
+      .digest();
+    return createHmac("sha256", key).update(text).digest();
+  };
 
   return {
     mint(client) {

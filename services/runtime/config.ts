@@ -12,20 +12,23 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Issue = z.core.$ZodIssue;
 
 /** `muster start`: one process that does everything, embedded unless told otherwise. */
-export const aloneConfig = z.object({
-  ...listening,
-  ...storing,
-  ...coordinating,
-  ...behaving,
-  logLevel: observing.logLevel,
-});
+export const aloneConfig = z
+  .object({ ...listening, ...storing, ...coordinating, ...behaving, logLevel: observing.logLevel })
+  .refine(({ databaseUrl, redisUrl }) => redisUrl === undefined || databaseUrl !== undefined, {
+    path: ["redisUrl"],
+    error:
+      "is set without MUSTER_DATABASE_URL: the embedded database serves one process, which needs no Redis. " +
+      "Set both, or neither",
+    // Judged also when something else is wrong, so that all faults are named at once.
+    when: ({ value }) => typeof value === "object" && value !== null,
+  });
 
 /** `muster api`: one of several. */
 export const apiConfig = z.object({
   ...listening,
   ...storing,
   databaseUrl: storing.databaseUrl.unwrap(),
-  ...coordinating,
+  redisUrl: coordinating.redisUrl.unwrap(),
   ...behaving,
   ...observing,
 });
@@ -34,7 +37,7 @@ export const apiConfig = z.object({
 export const schedulerConfig = z.object({
   ...storing,
   databaseUrl: storing.databaseUrl.unwrap(),
-  ...coordinating,
+  redisUrl: coordinating.redisUrl.unwrap(),
   ...behaving,
   ...observing,
 });

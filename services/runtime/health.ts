@@ -9,12 +9,20 @@ export interface CheckResult {
   readonly reason?: string;
 }
 
+/** Why a check failed, in words that everybody may read. */
+export class CheckFailure extends Error {}
+
 export interface HealthAnswer {
   readonly ok: boolean;
+  /** Names of what is away or wrong without keeping the process from serving. Absent when all is well. */
+  readonly degraded?: readonly string[];
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
+export type Phase = "starting" | "serving" | "draining";
+
 export interface Health {
+  phase(): Phase;
   /** The process runs. It does not ask its dependencies: restarting it would not bring them back. */
   live(): HealthAnswer;
   /** Every check passed, and the process is neither starting nor on its way out. */
@@ -26,14 +34,16 @@ export interface Health {
 }
 
 export interface HealthOptions {
+  /** What it cannot serve without. */
   readonly checks: Readonly<Record<string, Check>>;
+  /** What it serves without, if it must: to be known, not to be taken out of service for. */
+  readonly lesserChecks?: Readonly<Record<string, Check>>;
   readonly timeoutMs?: number;
 }
 
-type Phase = "starting" | "serving" | "draining";
-
 export function createHealth(options: HealthOptions): Health {
-  const { checks, timeoutMs = 2_000 } = options;
+  const { lesserChecks = {}, timeoutMs = 2_000 } = options;
+  const checks = { ...options.checks, ...lesserChecks };
   let phase: Phase = "starting";
   // Many who ask at once share one look, so that being watched costs nothing.
   let looking: Promise<Record<string, CheckResult>> | undefined;
@@ -45,13 +55,17 @@ export function createHealth(options: HealthOptions): Health {
   };
 
   return {
+    phase: () => phase,
     live: () => ({ ok: true, checks: {} }),
     ready: async () => {
       looking ??= look().finally(() => (looking = undefined));
       const found = await looking;
       const process: CheckResult = phase === "serving" ? { ok: true } : { ok: false, reason: phase };
       const all = { process, ...found };
-      return { ok: Object.values(all).every((result) => result.ok), checks: all };
+      const failed = Object.entries(all).flatMap(([name, result]) => (result.ok ? [] : [name]));
+      const degraded = failed.filter((name) => name in lesserChecks);
+      const ok = degraded.length === failed.length;
+      return { ok, ...(ok && degraded.length > 0 ? { degraded } : {}), checks: all };
     },
     started: () => {
       if (phase === "starting") phase = "serving";
@@ -80,6 +94,7 @@ async function runCheck(check: Check, timeoutMs: number): Promise<CheckResult> {
 
 /** The code of a driver's error tells enough; its message may tell addresses. */
 function kindOf(error: unknown): string {
+  if (error instanceof CheckFailure) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "unavailable";
 }

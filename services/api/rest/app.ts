@@ -92,8 +92,9 @@ function liveness({ health }: RestOptions): Handler {
 
 function readiness({ health }: RestOptions): Handler {
   return async () => {
-    const { ok, checks } = await health.ready();
-    if (ok) return Response.json({ ready: true, checks }, { headers: { "cache-control": "no-store" } });
+    const { ok, degraded, checks } = await health.ready();
+    const headers = { "cache-control": "no-store" };
+    if (ok) return Response.json({ ready: true, ...(degraded && { degraded }), checks }, { headers });
     const away = Object.entries(checks).flatMap(([name, check]) =>
       check.ok ? [] : [`${name} (${check.reason ?? "unavailable"})`],
     );

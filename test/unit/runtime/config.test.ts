@@ -73,12 +73,21 @@ describe("the configuration of a process", () => {
     expect(faults).not.toContain("MUSTER_DATABASE_URL");
   });
 
-  it("asks for a database where several processes share one", () => {
+  it("asks for a database and a Redis where several processes share them", () => {
     for (const schema of [apiConfig, schedulerConfig]) {
       const faults = faultsOf(() => readConfig(schema, {}));
       expect(faults).toContain("is required");
       expect(faults).toContain("MUSTER_DATABASE_URL");
+      expect(faults).toContain("MUSTER_REDIS_URL");
     }
+  });
+
+  it("finds a Redis beside the embedded database strange, along with everything else that is wrong", () => {
+    const environment = { MUSTER_REDIS_URL: "redis://db", MUSTER_PORT: "http" };
+    const faults = faultsOf(() => readConfig(aloneConfig, environment));
+    for (const name of Object.keys(environment)) expect(faults).toContain(`at ${name}`);
+    const both = { MUSTER_REDIS_URL: "redis://db", MUSTER_DATABASE_URL: "postgres://db/m" };
+    expect(readConfig(aloneConfig, both).redisUrl).toBe("redis://db");
   });
 
   it("keeps the policy for degraded mode and the switch of resource leases", () => {
@@ -95,7 +104,7 @@ describe("the configuration of a process", () => {
   });
 
   it("turns metrics off on request and has them on a port of their own otherwise", () => {
-    const database = { MUSTER_DATABASE_URL: "postgres://db/m" };
+    const database = { MUSTER_DATABASE_URL: "postgres://db/m", MUSTER_REDIS_URL: "redis://db" };
     expect(readConfig(apiConfig, database).metricsPort).toBe(9464);
     expect(readConfig(apiConfig, { ...database, MUSTER_METRICS_PORT: "off" }).metricsPort).toBeNull();
   });
@@ -110,7 +119,7 @@ describe("a secret in a file", () => {
   it("is read without the line end that editors add", () => {
     const file = join(folder, "database-url");
     writeFileSync(file, "postgres://muster:secret@db/muster\n");
-    const config = readConfig(apiConfig, { MUSTER_DATABASE_URL_FILE: file });
+    const config = readConfig(apiConfig, { MUSTER_DATABASE_URL_FILE: file, MUSTER_REDIS_URL: "redis://db" });
     expect(config.databaseUrl).toBe("postgres://muster:secret@db/muster");
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHealth } from "../../../services/runtime/health.ts";
+import { CheckFailure, createHealth } from "../../../services/runtime/health.ts";
 
 const fine = (): Promise<void> => Promise.resolve();
 
@@ -51,5 +51,23 @@ describe("readiness", () => {
   it("of a process whose database is away does not make it look dead", () => {
     const health = createHealth({ checks: { database: () => Promise.reject(new Error("away")) } });
     expect(health.live().ok).toBe(true);
+  });
+});
+
+describe("what a process can serve without", () => {
+  it("makes it degraded, in words, and leaves it ready", async () => {
+    const redis = (): Promise<void> => Promise.reject(new CheckFailure("Redis evicts keys."));
+    const health = createHealth({ checks: { database: fine }, lesserChecks: { redis } });
+    health.started();
+    const answer = await health.ready();
+    expect(answer).toMatchObject({ ok: true, degraded: ["redis"] });
+    expect(answer.checks["redis"]).toEqual({ ok: false, reason: "Redis evicts keys." });
+  });
+
+  it("is no excuse for what it cannot serve without", async () => {
+    const away = (): Promise<void> => Promise.reject(new Error("away"));
+    const health = createHealth({ checks: { database: away }, lesserChecks: { redis: away } });
+    health.started();
+    expect((await health.ready()).ok).toBe(false);
   });
 });
