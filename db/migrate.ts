@@ -29,17 +29,26 @@ export class NewerSchemaError extends Error {
 
 /** Applies what is missing and answers the names of the migrations that ran. */
 export async function migrate(db: Kysely<Database>): Promise<string[]> {
-  await refuseNewer(db);
+  await missingMigrations(db);
   const { results, error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error !== undefined) throw error;
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
 
-/** @throws NewerSchemaError if the database was migrated by a newer build. */
-export async function refuseNewer(db: Kysely<Database>): Promise<void> {
-  const table = await sql<{ found: boolean }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
-  if (table.rows[0]?.found !== true) return;
-  const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  const unknown = applied.rows.map((row) => row.name).filter((name) => !(name in MIGRATIONS));
+/**
+ * Names of the migrations that the database lacks.
+ * @throws NewerSchemaError if it was migrated by a newer build.
+ */
+export async function missingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const applied = new Set(await appliedMigrations(db));
+  const unknown = [...applied].filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0) throw new NewerSchemaError(unknown);
+  return Object.keys(MIGRATIONS).filter((name) => !applied.has(name));
+}
+
+async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
+  const table = await sql<{ found: boolean }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
+  if (table.rows[0]?.found !== true) return [];
+  const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return applied.rows.map((row) => row.name);
 }

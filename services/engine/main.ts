@@ -1,0 +1,174 @@
+/**
+ * Opens an engine over the adapters that the configuration names: the part of a start that
+ * is the same alone and in a fleet. Nothing is reached yet when it returns; `prepare` does
+ * that, so that a server can say meanwhile what it waits for.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "kysely";
+import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.ts";
+import { type OpenDatabase, openDatabase } from "../../db/open.ts";
+import { sqlState } from "../../db/transaction.ts";
+import { createLocalCoordination } from "../coordination/local/local-coordination.ts";
+import type { Coordination } from "../coordination/port.ts";
+import { ConfigError, UnavailableError } from "../runtime/exit.ts";
+import { type Check, CheckFailure } from "../runtime/health.ts";
+import type { Lifecycle } from "../runtime/lifecycle.ts";
+import type { Log } from "../runtime/log.ts";
+import { connectWithRetry } from "../runtime/retry.ts";
+import { createDatabaseTime } from "./database-time.ts";
+import { createEngine } from "./create-engine.ts";
+import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
+import type { Engine } from "./engine.ts";
+import { createInstants, type Instants } from "./instants.ts";
+import { sharedSecret } from "./shared-secret.ts";
+
+export interface EngineOptions {
+  /** PostgreSQL; without it, the embedded database in `databasePath`. */
+  readonly databaseUrl?: string | undefined;
+  readonly databasePath?: string | undefined;
+  /** Coordination of a fleet; without it, this process coordinates itself. */
+  readonly redisUrl?: string | undefined;
+  readonly applicationName: string;
+  readonly log: Log;
+}
+
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly instants: Instants;
+  /** Waits for the database and checks its schema, or brings it up to date. Answers what it migrated. */
+  prepare(options: { readonly migrate: boolean }): Promise<readonly string[]>;
+  /** Refuses a Redis that may lose what must not be lost. One that is away is waited for elsewhere. */
+  checkCoordination(): Promise<void>;
+  /** What signs session ids in a fleet that was given no key. */
+  sharedSecret(): Promise<string>;
+  readonly checks: { readonly database: Check; readonly redis: Check };
+}
+
+/** Closes with the lifecycle, in reverse order. */
+export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): Promise<OpenEngine> {
+  const { log } = options;
+  const database = await lifecycle.own(
+    "database",
+    () => open(options),
+    (opened) => opened.close(),
+  );
+  const coordination = await lifecycle.own(
+    "coordination",
+    () => openCoordination(options),
+    (opened) => opened.close(),
+  );
+  const deps: EngineDeps = {
+    db: database.db,
+    coordination,
+    time: createDatabaseTime(database.db),
+    log,
+    settings: DEFAULT_SETTINGS,
+    policyOf: defaultPolicies,
+    random: Math.random,
+  };
+  const engine = await lifecycle.own(
+    "engine",
+    () => createEngine(deps),
+    (opened) => opened.close(),
+  );
+  return {
+    engine,
+    instants: createInstants(deps),
+    prepare: (how) =>
+      connectWithRetry(() => prepareSchema(database, how.migrate), {
+        name: database.kind === "pg" ? "PostgreSQL" : "the embedded database",
+        log,
+        signal: lifecycle.stopping,
+        isFinal: (error) => error instanceof ConfigError,
+      }),
+    checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
+    sharedSecret: () => sharedSecret(deps),
+    checks: {
+      database: async () => void (await sql`select 1`.execute(database.db)),
+      redis: async () => {
+        const { state, fault } = await coordination.health();
+        if (state === "down") throw new CheckFailure("unavailable");
+        if (fault !== undefined) throw new CheckFailure(fault);
+      },
+    },
+  };
+}
+
+async function open(options: EngineOptions): Promise<OpenDatabase> {
+  const { databaseUrl, databasePath, applicationName, log } = options;
+  try {
+    return await openDatabase({
+      url: databaseUrl,
+      dataDir: databasePath,
+      applicationName,
+      onIdleError: (error) => log.warn({ err: error }, "database connection lost while idle"),
+    });
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new UnavailableError(
+      `The embedded database in ${databasePath ?? "memory"} cannot be opened: ${cause}. ` +
+        "Restore the folder from a backup, or move it away to begin anew.",
+      { cause: error },
+    );
+  }
+}
+
+async function openCoordination({ redisUrl, log }: EngineOptions): Promise<Coordination> {
+  if (redisUrl === undefined) return createLocalCoordination();
+  const { createRedisCoordination } = await import("../coordination/redis/redis-coordination.ts");
+  return createRedisCoordination({ url: redisUrl, log });
+}
+
+async function prepareSchema({ db }: OpenDatabase, mayMigrate: boolean): Promise<readonly string[]> {
+  try {
+    if (mayMigrate) return await migrate(db);
+    const missing = await missingMigrations(db);
+    if (missing.length === 0) return [];
+    throw new ConfigError(
+      `The database lacks the migrations ${missing.join(", ")}. Run \`muster migrate\` first, ` +
+        "or start this process with --migrate.",
+    );
+  } catch (error) {
+    throw asStartFailure(error);
+  }
+}
+
+/** SQLSTATE classes of what no further try cures: refused credentials, an unknown database, missing rights. */
+const REFUSED = ["28", "3D", "42501"];
+
+function asStartFailure(error: unknown): unknown {
+  if (error instanceof ConfigError) return error;
+  if (error instanceof NewerSchemaError) {
+    const { unknown } = error;
+    const message =
+      `The database has migrations that this version does not know (${unknown.join(", ")}). ` +
+      "Run the newer version of Muster, or restore an older backup.";
+    return new ConfigError(message, { cause: error });
+  }
+  const state = sqlState(error);
+  if (state === undefined || !REFUSED.some((prefix) => state.startsWith(prefix))) return error;
+  const cause = error instanceof Error ? error.message : String(error);
+  return new ConfigError(
+    `PostgreSQL refuses: ${cause}. Check MUSTER_DATABASE_URL and the rights of its user.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The wake-up channel may need a moment longer than the first answer; a wrong policy stays wrong. */
+const FAULT_TRIES = 5;
+const FAULT_PAUSE_MS = 300;
+
+async function checkCoordination(coordination: Coordination, log: Log, signal: AbortSignal): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { state, fault } = await coordination.health();
+    if (state === "down") {
+      log.warn({}, "Redis is not reachable; serving without it and trying again until it is");
+      return;
+    }
+    if (fault === undefined) return;
+    if (tries === FAULT_TRIES) throw new ConfigError(`Redis is not fit for Muster: ${fault}`);
+    await wait(FAULT_PAUSE_MS, undefined, { signal });
+  }
+}
