@@ -4,7 +4,7 @@
  *
  * Inside: no network call, no user code, and only the transaction's own handle.
  */
-import { type Kysely, sql, type Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Database } from "./schema.ts";
 
 const RETRYABLE = new Set(["40001", "40P01"]);
@@ -20,8 +20,6 @@ export class StartOver extends Error {
 }
 
 export interface TransactionOptions {
-  /** How long one lock may be waited for, if not the connection's 5 s. A batch hardly waits at all. */
-  readonly lockTimeoutMs?: number;
   readonly onRetry?: (error: unknown, attempt: number) => void;
 }
 
@@ -32,15 +30,11 @@ export async function inTransaction<T>(
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const { lockTimeoutMs } = options;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await db
         .transaction()
-        .execute(async (tx) => {
-          if (lockTimeoutMs !== undefined) await sql.raw(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).execute(tx);
-          return await work(tx);
-        });
+        .execute(work);
     } catch (error) {
       if (attempt >= MAX_TRIES || !isWorthRetrying(error)) throw error;
       options.onRetry?.(error, attempt);

@@ -147,8 +147,9 @@ const STATEMENTS: readonly string[] = [
      as $$ select (case priority when 'high' then 0 when 'medium' then 16 else 32 end + coalesce(complexity, 11))::smallint $$`,
   `create trigger items_copy after update on items for each row execute function item_state_copy()`,
 
+  // No foreign key: its check would lock the item's wide row at every claim. Deleting an item deletes its attempts.
   `create table attempts (
-     item_id uuid not null references items (id) on delete cascade,
+     item_id uuid not null,
      fence bigint not null,
      agent text not null,
      session text not null,
@@ -161,7 +162,6 @@ const STATEMENTS: readonly string[] = [
      primary key (item_id, fence),
      check ((ended_at is null) = (end_reason is null))
    )`,
-  `create index attempts_by_session on attempts (agent, session, claimed_at desc)`,
 
   `create table dependencies (
      id uuid primary key,
@@ -226,14 +226,20 @@ const STATEMENTS: readonly string[] = [
   // Takes keys for this transaction and answers those that were used before. A key that another
   // transaction is using right now is waited for; the look comes after the wait, with a snapshot of
   // its own, since this function is volatile. The row is written once, at the end, with its answer.
-  `create function muster_take_keys(wanted jsonb) returns table (principal text, key uuid, element text)
+  `create function muster_take_keys(wanted jsonb, lock_timeout_ms int)
+   returns table (principal text, key uuid, element text)
    language plpgsql volatile as $$
    begin
+     if lock_timeout_ms is not null then
+       perform set_config('lock_timeout', lock_timeout_ms::text, true);
+     end if;
      perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key || '/' || w.element, 11))
        from (select * from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text) order by 1, 2, 3) w;
      return query select i.principal, i.key, i.element
        from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text)
-       join idempotency i on i.principal = c.principal and i.key = c.key and i.element = c.element;
+       -- One index probe a key: a planner that guesses at the number of keys would read the whole table.
+       cross join lateral (select i.principal, i.key, i.element from idempotency i
+         where i.principal = c.principal and i.key = c.key and i.element = c.element limit 1) i;
    end $$`,
   `create index idempotency_age on idempotency (created_at)`,
 

@@ -32,17 +32,25 @@ interface KeyRow {
   element: string;
 }
 
-const take = statement<KeyRow>("idempotency_take", `select principal, key, element from muster_take_keys($1::jsonb)`);
+const take = statement<KeyRow>(
+  "idempotency_take",
+  `select principal, key, element from muster_take_keys($1::jsonb, $2::int)`,
+);
 
 /**
  * Takes the keys for this transaction. Those that are missing from the answer were used before.
+ * @param lockTimeoutMs from here on, how long this transaction waits for a lock, if not the connection's own time
  * @throws KeyBusy if a key is held elsewhere for longer than the lock time-out
  */
-export async function takeKeys(handle: Handle, records: readonly IdempotencyRecord[]): Promise<ReadonlySet<string>> {
-  if (records.length === 0) return new Set();
+export async function takeKeys(
+  handle: Handle,
+  records: readonly IdempotencyRecord[],
+  lockTimeoutMs?: number,
+): Promise<ReadonlySet<string>> {
+  if (records.length === 0 && lockTimeoutMs === undefined) return new Set();
   const wanted = records.map((one) => ({ principal: one.principal, key: one.requestId, element: one.element }));
   try {
-    const rows = await take(handle, [JSON.stringify(wanted)]);
+    const rows = await take(handle, [JSON.stringify(wanted), lockTimeoutMs ?? null]);
     const used = new Set(
       rows.map((row) => keyText({ principal: row.principal, requestId: row.key, element: row.element })),
     );

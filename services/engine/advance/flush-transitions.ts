@@ -25,11 +25,7 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, world } = await transact(
-    deps,
-    (tx, wider) => runTransitions(deps, tx, calls, wider),
-    calls.length > 1 ? { lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS } : {},
-  );
+  const { outcomes, world } = await transact(deps, (tx, wider) => runTransitions(deps, tx, calls, wider));
   await afterCommit(deps, world);
   return outcomes;
 }
@@ -46,7 +42,7 @@ async function runTransitions(
   wider: Wider,
 ): Promise<Flushed> {
   const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
-  const taken = await takeKeys(tx, records);
+  const taken = await takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined);
   const isReplay = (call: TransitionCall): boolean => call.record !== null && !taken.has(keyText(call.record));
   const fresh = calls.filter((call) => !isReplay(call));
   const world = await lockWorld(

@@ -14,6 +14,7 @@ export interface ClaimCall {
   readonly agent: string;
   readonly session: string;
   readonly parentAgent: string | null;
+  readonly capabilities: readonly string[];
   readonly author: Author;
   readonly ttlMs: number;
   readonly start: boolean;

@@ -103,6 +103,7 @@ async function toCall(deps: EngineDeps, entry: ClaimEntry, context: ClaimContext
     agent: who.agent ?? "",
     session,
     parentAgent: who.parentAgent,
+    capabilities: context.capabilities,
     author: who.author,
     ttlMs: entry.ttlSeconds * 1000,
     start: entry.start,

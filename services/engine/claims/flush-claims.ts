@@ -26,11 +26,7 @@ const BATCH_LOCK_TIMEOUT_MS = 100;
 
 export async function flushClaims(deps: EngineDeps, calls: readonly ClaimCall[]): Promise<ClaimOutcome[]> {
   const alone = calls.length === 1;
-  const { outcomes, world } = await transact(
-    deps,
-    (tx, wider) => runClaims(deps, tx, calls, wider, alone),
-    alone ? {} : { lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS },
-  );
+  const { outcomes, world } = await transact(deps, (tx, wider) => runClaims(deps, tx, calls, wider, alone));
   if (world !== null) await afterCommit(deps, world);
   return outcomes;
 }
@@ -50,7 +46,7 @@ async function runClaims(
   const outcomes = new Map<ClaimCall, ClaimOutcome>();
   const present = calls.filter((call) => !call.signal.aborted);
   for (const call of calls) if (call.signal.aborted) outcomes.set(call, { kind: "gone" });
-  const fresh = await takeCallKeys(tx, present, outcomes);
+  const fresh = await takeCallKeys(tx, present, outcomes, alone);
   const world = fresh.length === 0 ? null : await decideFresh(deps, tx, fresh, wider, alone, outcomes);
   return { outcomes: calls.map((call) => outcomes.get(call) ?? { kind: "gone" }), world };
 }
@@ -59,10 +55,12 @@ async function takeCallKeys(
   tx: Handle,
   calls: readonly ClaimCall[],
   outcomes: Map<ClaimCall, ClaimOutcome>,
+  alone: boolean,
 ): Promise<ClaimCall[]> {
   const taken = await takeKeys(
     tx,
     calls.flatMap((call) => (call.record === null ? [] : [call.record])),
+    alone ? undefined : BATCH_LOCK_TIMEOUT_MS,
   );
   const fresh: ClaimCall[] = [];
   for (const call of calls) {

@@ -11,7 +11,13 @@ import { NOBODY, type World } from "../../core/world.ts";
 import type { ClaimCall, HeldVerdict } from "./claim-call.ts";
 
 export type GrantVerdict =
-  | { readonly kind: "granted"; readonly state: ItemState; readonly started: boolean }
+  | {
+      readonly kind: "granted";
+      readonly state: ItemState;
+      /** As it stood when it was claimed. */
+      readonly before: ItemState;
+      readonly started: boolean;
+    }
   | { readonly kind: "not_found" }
   | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
   | { readonly kind: "refused"; readonly code: "terminal_item" | "item_dead" | "tenure_over" }
@@ -68,7 +74,7 @@ function take(
   if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
   else give(world, call, item, verdict.kind === "take_over");
   const started = call.start && start(world, call, item.id);
-  return { kind: "granted", state: world.get(item.id), started };
+  return { kind: "granted", state: world.get(item.id), before: item, started };
 }
 
 /** A tenure that changes session goes on under a new fence, from its first claim on. */
