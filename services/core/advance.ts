@@ -3,13 +3,13 @@
  * stands against it, what follows. `advance_item` applies the answer; previews throw it
  * away. A refusal changes nothing.
  */
-import { cascade, type CascadeEvent } from "./cascade.ts";
+import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
-import type { EndReason, ItemState } from "./state.ts";
+import type { EndReason, Holder, ItemState } from "./state.ts";
 import { bury, endTenure } from "./tenure.ts";
 import { judgeWriter, type Writer, type WriterContext } from "./writer.ts";
 import type { Author, World } from "./world.ts";
@@ -30,9 +30,7 @@ export interface AdvanceRequest {
   readonly random: number;
 }
 
-export type AdvanceVerdict =
-  | AdvanceApplied
-  | { readonly kind: "refused"; readonly refusal: AdvanceRefusal };
+export type AdvanceVerdict = AdvanceApplied | { readonly kind: "refused"; readonly refusal: AdvanceRefusal };
 
 export interface AdvanceApplied {
   readonly kind: "applied";
@@ -84,25 +82,22 @@ function judge(world: World, request: AdvanceRequest, context: WriterContext): A
       ttlMs: item.claim?.ttlMs ?? 0,
     };
   }
-  const before = writer.kind === "free_first" ? afterFreeing(world, item) : item;
-  const against = judgeMove(world, before, request);
-  if (against === null && writer.kind === "free_first") {
-    endTenure(world, item.id, {
-      reason: request.operator ? "revoked" : "expired",
-      requeue: true,
-      detail: null,
-      by: request.by,
-    });
-  }
+  if (writer.kind !== "free_first") return judgeMove(world, item, request);
+  // Tried on a fork: where freeing leaves the item is for the one function that frees to say.
+  const fork = world.fork();
+  freeFirst(fork, request);
+  const against = judgeMove(fork, fork.get(item.id), request);
+  if (against === null) freeFirst(world, request);
   return against;
 }
 
-/** The item as it will be once its lapsed claim has been ended: judged before anything is changed. */
-function afterFreeing(world: World, item: ItemState): ItemState {
-  const policy = world.policyOf(item);
-  if (item.role !== "work" || item.openChildren > 0) return item;
-  if (item.attempts + 1 >= policy.maxAttempts) return { ...item, role: "blocked", dead: true, previousRole: "queue" };
-  return policy.onExpiry === "requeue" ? { ...item, role: "queue" } : item;
+function freeFirst(world: World, request: AdvanceRequest): void {
+  endTenure(world, request.itemId, {
+    reason: request.operator ? "revoked" : "expired",
+    requeue: true,
+    detail: null,
+    by: request.by,
+  });
 }
 
 function judgeMove(world: World, item: ItemState, request: AdvanceRequest): AdvanceRefusal | null {
@@ -113,7 +108,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.kind === "refused") {
     return { code: "invalid_transition", message: target.message, from: item.role };
   }
-  const entersForward = isForward(item.role, target.role) || (trigger === "resume" && target.role !== "queue");
+  const entersForward =
+    isForward(item.role, target.role) || (trigger === "resume" && target.role !== "queue");
   if (trigger !== "cancel" && entersForward && item.blockers > 0) {
     return { code: "dependency_blocked", blockers: item.blockers, to: target.role };
   }
@@ -161,9 +157,11 @@ function applyMove(
   unblocked: string[],
 ): void {
   const { trigger } = request;
-  const target = resolveTransition({ ...before, hasReviewPhase: world.policyOf(before).hasReviewPhase }, trigger);
+  const target = resolveTransition(
+    { ...before, hasReviewPhase: world.policyOf(before).hasReviewPhase },
+    trigger,
+  );
   if (target.kind !== "to") throw new Error("a judged transition was refused");
-  const caller = before.claim;
   const ends = endReason(trigger, target.role, target.outcome);
   if (ends !== null) clearClaim(world, before.id, ends, null);
   const freed = moveItem(world, before.id, {
@@ -175,9 +173,22 @@ function applyMove(
     by: request.by,
   });
   resetCount(world, before, target.role, request.operator);
-  const above = cascade(world, before.id, before.role, request.by, caller);
+  const above = cascade(world, before.id, before.role, request.by, before.claim ?? holderOf(request.writer));
+  if (trigger === "rework") keepOpen(world, before.id);
+  // With its holder gone nothing keeps a container open whose closing was only withheld.
+  if (world.get(before.id).claim === null) closeWithheld(world, before.id, above);
   cascades.push(...above.events);
   unblocked.push(...[...freed, ...above.unblocked].map((one) => one.itemId));
+}
+
+/** Somebody said that there is work left: that outweighs a closing that was withheld. */
+function keepOpen(world: World, id: string): void {
+  if (world.get(id).closeWithheld) world.update(id, { closeWithheld: false });
+}
+
+/** Who acts may hold the parent without holding the child. */
+function holderOf({ agent, session }: Writer): Holder | null {
+  return agent === null || session === null ? null : { agent, session };
 }
 
 /** Finishing ends the tenure well; handing the item to others ends it too; everything else keeps it. */
@@ -186,11 +197,15 @@ function endReason(trigger: Trigger, role: Role, outcome: "done" | "cancelled" |
   return trigger === "requeue" || trigger === "rework" ? "released" : null;
 }
 
-/** A new phase starts a new count. So does a person who brings an item back; automation that reopens does not. */
+/**
+ * A new phase starts a new count; coming back to it from a block does not, or a block would
+ * wash off every failure. So does a person who brings an item back; automation that reopens does not.
+ */
 function resetCount(world: World, before: ItemState, role: Role, operator: boolean): void {
   const finished = role === "terminal" && world.get(before.id).outcome === "done";
   const revived = before.dead && operator && role !== "terminal";
-  if (role === "review" || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
+  const entersReview = role === "review" && before.role === "work";
+  if (entersReview || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
 }
 
 function applyFailure(
@@ -203,6 +218,7 @@ function applyFailure(
   const { class: failureClass, reason } = request.failure;
   const verdict = judgeFailure(failureClass, before.attempts, world.policyOf(before), request.random);
   clearClaim(world, before.id, "failed", reason);
+  keepOpen(world, before.id);
   world.update(before.id, { attempts: verdict.attempts });
   if (verdict.kind === "dead") {
     const report = { events: cascades, unblocked: [] as { itemId: string }[] };
@@ -213,7 +229,7 @@ function applyFailure(
   const freed = moveItem(world, before.id, {
     role: before.role === "review" ? "review" : "queue",
     outcome: null,
-    label: null,
+    label: request.label,
     trigger: "fail",
     summary: reason ?? request.summary,
     by: request.by,

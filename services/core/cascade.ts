@@ -64,7 +64,12 @@ export function closeWithheld(world: World, id: string, report: CascadeReport): 
  * The last open child of `parentId` was moved away or deleted, and closed ones remain:
  * it closes as if that child had finished. One that has no child left has not done anything yet.
  */
-export function closeEmptied(world: World, parentId: string, by: Author, caller: Holder | null): CascadeReport {
+export function closeEmptied(
+  world: World,
+  parentId: string,
+  by: Author,
+  caller: Holder | null,
+): CascadeReport {
   const report: CascadeReport = { events: [], unblocked: [] };
   closeChain(world, world.get(parentId), by, caller, report);
   return report;
@@ -79,7 +84,13 @@ function parentOf(world: World, id: string): ItemState | null {
   return parent;
 }
 
-function closeUpward(world: World, id: string, by: Author, caller: Holder | null, report: CascadeReport): void {
+function closeUpward(
+  world: World,
+  id: string,
+  by: Author,
+  caller: Holder | null,
+  report: CascadeReport,
+): void {
   closeChain(world, parentOf(world, id), by, caller, report);
 }
 
@@ -120,10 +131,11 @@ function closeOne(
     return;
   }
   clearClaim(world, parent.id, "completed", null);
+  const outcome = parent.doneChildren > 0 ? "done" : "cancelled";
   const unblocked = moveItem(world, parent.id, {
     role: "terminal",
-    outcome: parent.doneChildren > 0 ? "done" : "cancelled",
-    label: labelAfter("cascade", "terminal", parent.statusLabel),
+    outcome,
+    label: labelAfter(outcome === "done" ? "cascade" : "cancel", "terminal", parent.statusLabel),
     trigger: "cascade",
     summary: null,
     by,

@@ -64,5 +64,5 @@ function itemsAlong(cameFrom: ReadonlyMap<string, string | null>, end: string): 
     const id = at.slice(at.indexOf(" ") + 1);
     if (items.at(-1) !== id) items.push(id);
   }
-  return items.reverse();
+  return items.toReversed();
 }

@@ -52,7 +52,7 @@ export function moveItem(world: World, id: string, move: Move): Unblocked[] {
     data: { trigger: move.trigger, from: before.role, to: after.role },
   });
   countInParent(world, before, after);
-  return settleEdges(world, before, after);
+  return settleEdges(world, before, after, move.trigger === "cascade");
 }
 
 function resumable(state: ItemState): ResumableRole | null {
@@ -67,14 +67,16 @@ function countInParent(world: World, before: ItemState, after: ItemState): void 
   const open = isOpen(after) - isOpen(before);
   const done = isDone(after) - isDone(before);
   if (after.parentId === null || (open === 0 && done === 0)) return;
-  const parent = world.get(after.parentId);
+  const parent = world.find(after.parentId);
+  // The whole chain and what waits for it: one more try instead of one a level.
+  if (!parent) throw new NotLocked([...after.ancestors, after.id]);
   world.update(parent.id, {
     openChildren: parent.openChildren + open,
     doneChildren: parent.doneChildren + done,
   });
 }
 
-function settleEdges(world: World, before: ItemState, after: ItemState): Unblocked[] {
+function settleEdges(world: World, before: ItemState, after: ItemState, isCascade: boolean): Unblocked[] {
   const unblocked: Unblocked[] = [];
   const missing: NotLocked[] = [];
   for (const edge of world.edgesFrom(after.id)) {
@@ -92,10 +94,18 @@ function settleEdges(world: World, before: ItemState, after: ItemState): Unblock
     }
   }
   if (missing.length === 0) return unblocked;
+  const subtrees = missing.flatMap((one) => one.subtrees);
   throw new NotLocked(
     missing.flatMap((one) => one.items),
-    missing.flatMap((one) => one.subtrees),
+    // A cascade that is on its way up will ask the same above: once for all levels.
+    isCascade && subtrees.length > 0 ? [...subtrees, ...followersAbove(world, after)] : subtrees,
   );
+}
+
+/** Containers that wait for an ancestor of the item. */
+function followersAbove(world: World, item: ItemState): string[] {
+  const edges = item.ancestors.flatMap((id) => world.edgesFrom(id));
+  return edges.filter((edge) => edge.toHasChildren).map((edge) => edge.to);
 }
 
 /** Changes an item's blocker count, and tells its subtree when it becomes blocked or free. */

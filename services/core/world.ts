@@ -135,6 +135,17 @@ export class World {
     return [...this.#states.values()].filter((state) => state.ancestors.includes(id));
   }
 
+  /** The world as it stands now, to try something on that may have to be forgotten. */
+  fork(): World {
+    return new World({
+      now: this.now,
+      states: this.#states.values(),
+      edges: [...this.#edgesFrom.values()].flat(),
+      subtrees: this.#subtrees,
+      policyOf: this.policyOf,
+    });
+  }
+
   /** Rows that differ from what was loaded, as they are to be stored. */
   changed(): ItemState[] {
     return [...this.#states.values()].filter((state) => state !== this.#before.get(state.id));
@@ -149,7 +160,9 @@ export class World {
   becameClaimable(): ItemState[] {
     return this.changed().filter((state) => {
       const before = this.#before.get(state.id);
-      return isOfferable(state) && (before === undefined || !isOfferable(before) || before.role !== state.role);
+      return (
+        isOfferable(state) && (before === undefined || !isOfferable(before) || before.role !== state.role)
+      );
     });
   }
 }
