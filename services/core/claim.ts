@@ -18,6 +18,16 @@ export function isLapsed(claim: Claim, now: number, seenDead: boolean): boolean 
   return claim.expiresAt <= now && (seenDead || claim.expiresAt + claim.ttlMs / 2 <= now);
 }
 
+/**
+ * How long the claim will stand in the way, if nobody is heard: until its expiry, and past
+ * that until no clock can say otherwise. Never longer than a ttl, though a transaction that
+ * waited for the row reads a time from before the claim.
+ */
+export function msUntilLapsed(claim: Claim, now: number): number {
+  const until = claim.expiresAt > now ? claim.expiresAt : claim.expiresAt + claim.ttlMs / 2;
+  return Math.max(1, Math.min(claim.ttlMs, Math.ceil(until - now)));
+}
+
 export interface Claimant {
   readonly agent: string;
   readonly session: string;
@@ -59,7 +69,7 @@ export function judgeClaim(
   const sameAgent = claim.agent === claimant.agent;
   if (sameAgent && claimant.fence === item.fence) return { kind: "take_over" };
   if (lapsed) return { kind: "grant", displaces: true };
-  return { kind: "held", msLeft: Math.max(1, claim.expiresAt - now), sameAgent, expired: claim.expiresAt <= now };
+  return { kind: "held", msLeft: msUntilLapsed(claim, now), sameAgent, expired: claim.expiresAt <= now };
 }
 
 export function isHolder(claim: Holder, caller: Holder, identity: Identity = "session"): boolean {

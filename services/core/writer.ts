@@ -4,7 +4,7 @@
  * door refuses the stale: a fence that does not match, or a session that lost the item
  * and has not claimed again.
  */
-import { type Identity, isHolder, isLapsed } from "./claim.ts";
+import { type Identity, isHolder, isLapsed, msUntilLapsed } from "./claim.ts";
 import type { EndReason, ItemState } from "./state.ts";
 
 export interface Writer {
@@ -47,7 +47,7 @@ export function judgeWriter(
   if (isLapsed(claim, context.now, context.seenDead)) return { kind: "free_first" };
   return {
     kind: "not_holder",
-    msLeft: Math.max(1, claim.expiresAt - context.now),
+    msLeft: msUntilLapsed(claim, context.now),
     expired: claim.expiresAt <= context.now,
     sameAgent: claim.agent === writer.agent,
   };

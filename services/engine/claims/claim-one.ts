@@ -10,7 +10,7 @@ import { CLAIMABLE } from "../writing/transact.ts";
 import { emptyResult, grantedResult, refusedResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimOutcome } from "./claim-call.ts";
 import { diagnoseEmpty } from "./empty-answers.ts";
-import { freeLapsedOnDemand } from "./free-lapsed.ts";
+import { freeLapsedInTheWay } from "./free-lapsed.ts";
 import type { ClaimLane, ClaimState } from "./claim-lane.ts";
 import type { Predicate } from "./predicate.ts";
 import { replayState } from "./replay-state.ts";
@@ -64,7 +64,7 @@ async function claimBySelector(
         await new Promise((resolve) => setTimeout(resolve, deps.random() * 4 * attempt));
         continue;
       }
-      if (!freed && (await freeLapsedOnDemand(deps)) > 0) {
+      if (!freed && (await freeLapsedInTheWay(deps, predicate.filter)) > 0) {
         freed = true;
         continue;
       }

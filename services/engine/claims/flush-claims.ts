@@ -18,6 +18,7 @@ import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
+import { warnAbout } from "./claim-warnings.ts";
 import { grantClaim, type GrantVerdict } from "./grant-claim.ts";
 import { pickItems } from "./pick-items.ts";
 
@@ -97,7 +98,7 @@ async function decideFresh(
     const others = held.filter((one) => isHolder(one, call, identity)).map((one) => one.itemId);
     verdicts.set(call, grantClaim(world, call, itemId, others, identity));
   }
-  await saveWorld(tx, world, await answer(tx, calls, verdicts, outcomes));
+  await saveWorld(tx, world, await answer(tx, calls, verdicts, world.now, outcomes));
   return world;
 }
 
@@ -105,13 +106,19 @@ async function answer(
   tx: Handle,
   calls: readonly ClaimCall[],
   verdicts: ReadonlyMap<ClaimCall, GrantVerdict>,
+  now: number,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<SavedAnswer[]> {
-  const granted = [...verdicts.values()].flatMap((one) => (one.kind === "granted" ? [one.state.id] : []));
-  const heads = await findClaimedHeads(tx, granted);
+  const granted = [...verdicts].flatMap(([call, one]) => (one.kind === "granted" ? [{ call, before: one.before }] : []));
+  const heads = await findClaimedHeads(
+    tx,
+    granted.map((one) => one.before.id),
+  );
+  const byId = granted.filter(({ call }) => call.target.kind === "item");
+  const warnings = await warnAbout(tx, byId, now);
   const saved: SavedAnswer[] = [];
   for (const call of calls) {
-    const outcome = toOutcome(call, verdicts.get(call), heads);
+    const outcome = toOutcome(call, verdicts.get(call), heads, warnings.get(call) ?? []);
     outcomes.set(call, outcome);
     if (call.record === null || outcome.kind !== "granted") continue;
     const stored = outcome.answer as unknown as Record<string, unknown>;
@@ -124,6 +131,7 @@ function toOutcome(
   call: ClaimCall,
   verdict: GrantVerdict | undefined,
   heads: ReadonlyMap<string, Record<string, unknown>>,
+  warnings: readonly string[],
 ): ClaimOutcome {
   if (verdict === undefined) return { kind: "empty" };
   if (verdict.kind !== "granted") {
@@ -133,7 +141,6 @@ function toOutcome(
   const { state, started } = verdict;
   const { claim } = state;
   if (claim === null) throw new Error("a granted claim is not there");
-  const byId = call.target.kind === "item";
   return {
     kind: "granted",
     answer: {
@@ -146,19 +153,11 @@ function toOutcome(
       ttlMs: claim.ttlMs,
       fence: state.fence,
       attempt: state.attempts + 1,
-      selectorResolved: !byId,
+      selectorResolved: call.target.kind === "selector",
       started,
       claimRef: call.claimRef,
-      warnings: byId ? warningsAbout(state.blockers, state.ancestorBlockers) : [],
+      warnings,
       item: { ...heads.get(state.id), role: state.role },
     },
   };
-}
-
-/** A claim by id does not ask for readiness, so it says what it did not ask. */
-function warningsAbout(blockers: number, ancestorBlockers: number): string[] {
-  return [
-    ...(blockers > 0 ? [`the item waits for ${blockers} unsatisfied dependencies and cannot be started yet`] : []),
-    ...(ancestorBlockers > 0 ? ["a container above it waits for an unsatisfied dependency"] : []),
-  ];
 }

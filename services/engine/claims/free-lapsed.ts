@@ -3,7 +3,8 @@
  * a claim is ended only if it still has the judged fence and has still expired, so a
  * holder that renewed in between keeps it.
  */
-import { type ExpiredClaim, findExpired, recordSweepRun } from "../../../db/stores/lapsed-store.ts";
+import { type ExpiredClaim, findExpired, findExpiredInTheWay, recordSweepRun } from "../../../db/stores/lapsed-store.ts";
+import type { SelectorFilter } from "../../../db/stores/readiness-sql.ts";
 import { isLapsed } from "../../core/claim.ts";
 import { endTenure } from "../../core/tenure.ts";
 import { NOBODY } from "../../core/world.ts";
@@ -24,9 +25,9 @@ export async function sweepClaims(deps: EngineDeps, signal: AbortSignal): Promis
   return { ...report, more: expired.length === BATCH && report.freed > 0 };
 }
 
-/** Frees, without grace, what has lapsed: a selector found nothing else. Returns how many it freed. */
-export async function freeLapsedOnDemand(deps: EngineDeps): Promise<number> {
-  const { freed } = await freeLapsed(deps, await findExpired(deps.db, 0, BATCH));
+/** Frees, without grace, what lapsed and stands in a selector's way. Returns how many it freed. */
+export async function freeLapsedInTheWay(deps: EngineDeps, filter: SelectorFilter): Promise<number> {
+  const { freed } = await freeLapsed(deps, await findExpiredInTheWay(deps.db, filter, BATCH));
   return freed;
 }
 
