@@ -1,5 +1,7 @@
 /** Claims whose expiry has passed in the database. Whether they lapsed is for the claim clock to say. */
+import { CompiledQuery } from "kysely";
 import { type Handle, statement } from "../statement.ts";
+import { matchesFilter, Parameters, type SelectorFilter } from "./readiness-sql.ts";
 
 export interface ExpiredClaim {
   readonly itemId: string;
@@ -31,14 +33,37 @@ const expired = statement<ExpiredRow>(
 
 /** Oldest first. @param graceMaxMs how long a lapsed holder is left to come back: a third of its ttl, at most this */
 export async function findExpired(handle: Handle, graceMaxMs: number, limit: number): Promise<ExpiredClaim[]> {
-  const rows = await expired(handle, [graceMaxMs, limit]);
-  return rows.map((row) => ({
+  return (await expired(handle, [graceMaxMs, limit])).map(toExpiredClaim);
+}
+
+/**
+ * The same without grace, for a selector that found nothing else: claims on items that it
+ * would match, and on containers, which may stand above such items. Others keep their grace.
+ */
+export async function findExpiredInTheWay(
+  handle: Handle,
+  filter: SelectorFilter,
+  limit: number,
+): Promise<ExpiredClaim[]> {
+  const parameters = new Parameters();
+  const text = `select s.item_id, s.fence, s.ttl_ms, s.expires_at, muster_now() as now
+    from item_state s
+    where s.agent is not null and s.expires_at <= muster_now()
+      and (s.open_children > 0 or (${matchesFilter(filter, parameters)}))
+    order by s.expires_at
+    limit ${parameters.add(limit, "::int")}`;
+  const { rows } = await handle.executeQuery<ExpiredRow>(CompiledQuery.raw(text, parameters.values));
+  return rows.map(toExpiredClaim);
+}
+
+function toExpiredClaim(row: ExpiredRow): ExpiredClaim {
+  return {
     itemId: row.item_id,
     fence: row.fence,
     ttlMs: row.ttl_ms,
     expiresAt: row.expires_at.getTime(),
     now: row.now.getTime(),
-  }));
+  };
 }
 
 const recordSweep = statement<never>(

@@ -29,8 +29,9 @@ export function asFault(error: unknown): MusterError {
 }
 
 function isConnectionFault(error: unknown, state: string | undefined): boolean {
-  // 08: connection exceptions; 57P0x: shut down, crashed, starting up; 53300: too many connections.
-  if (state !== undefined) return state.startsWith("08") || state.startsWith("57P0") || state === "53300";
+  // 08: connection exceptions; 57P0x: shut down, crashed, starting up; 53300: too many connections;
+  // 25P03: this process was frozen in mid-transaction for so long that the server hung up.
+  if (state !== undefined) return state.startsWith("08") || state.startsWith("57P0") || state === "53300" || state === "25P03";
   if (!(error instanceof Error)) return false;
   const code: unknown = (error as { code?: unknown }).code;
   if (typeof code === "string" && CONNECTION_CODES.has(code)) return true;
