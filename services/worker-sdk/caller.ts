@@ -28,6 +28,8 @@ export interface CallerOptions {
   readonly transport: Transport;
   readonly token?: string | undefined;
   readonly info: ClientInfo;
+  /** Aborts when the client is closed: no further try may open a connection. */
+  readonly closed: AbortSignal;
 }
 
 export interface CallLimits {
@@ -38,7 +40,7 @@ export interface CallLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CallResult {
+interface CallResult {
   readonly data: Record<string, unknown>;
   /** Just before the first try, on the monotonic clock: what a trust window counts from. */
   readonly firstTryAtMs: number;
@@ -78,6 +80,7 @@ export function createCaller(options: CallerOptions): Caller {
           await pause(closedMs, limits.signal);
         }
         limits.signal?.throwIfAborted();
+        if (options.closed.aborted) throw new ConnectionError("The client is closed", url.href, tries - 1);
 
         const answer = await tryOnce(options, url, tool, body, limits);
         if (answer.kind === "result") return { data: answer.data, firstTryAtMs };

@@ -65,7 +65,7 @@ function waitFor(slot: SlotContext, misses: number): number {
 }
 
 /** True when nothing matches, or what matches needs somebody else to act first. */
-export function isDrained(claim: ClaimRefused): boolean {
+function isDrained(claim: ClaimRefused): boolean {
   if (claim.outcome === "queue_empty") return true;
   if (claim.outcome !== "none_eligible" || claim.excluded === undefined || claim.nextAt !== undefined)
     return false;

@@ -122,15 +122,23 @@ export function createClient(options: ClientOptions): Client {
   const urls = parseUrls(options.urls ?? options.url ?? "");
   const transport = options.fetch === undefined ? createHttpTransport() : createFetchTransport(options.fetch);
   const info = { name: "muster-worker-sdk", version: VERSION };
-  const caller = createCaller({ endpoints: createEndpoints(urls), transport, token: options.token, info });
+  const closing = new AbortController();
+  const caller = createCaller({
+    endpoints: createEndpoints(urls),
+    transport,
+    token: options.token,
+    info,
+    closed: closing.signal,
+  });
+  const close = (): void => {
+    closing.abort();
+    transport.close();
+  };
   const limits = {
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     retryForMs: options.retryForMs ?? RETRY_FOR_MS,
   };
-  return clientFor(
-    { caller, limits, agent: options.agent, close: () => transport.close() },
-    options.workerId ?? randomUUID(),
-  );
+  return clientFor({ caller, limits, agent: options.agent, close }, options.workerId ?? randomUUID());
 }
 
 interface Connection {

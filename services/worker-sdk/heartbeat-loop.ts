@@ -21,7 +21,6 @@ export type RefreshFunc = (
 
 export interface HeartbeatLoop {
   attach(beat: Beat): void;
-  close(): void;
 }
 
 export interface HeartbeatLoopOptions {
@@ -49,7 +48,6 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
   let dueAtMs = Number.POSITIVE_INFINITY;
   let running = false;
   let failures = 0;
-  let closed = false;
 
   function schedule(delayMs: number): void {
     clearTimeout(timer);
@@ -64,7 +62,7 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
     if (due.length > 0) report({ type: "round", sentAtMs: now() });
     const waits = await Promise.all(batchesOf(due).map(renewBatch));
     running = false;
-    if (closed || tended.length === 0) {
+    if (tended.length === 0) {
       dueAtMs = Number.POSITIVE_INFINITY;
       return;
     }
@@ -105,10 +103,6 @@ export function createHeartbeatLoop(options: HeartbeatLoopOptions): HeartbeatLoo
       tended.push({ beat, cell: openCell(beat.memory) });
       const delayMs = renewAfter(beat.ttlMs, random());
       if (!running && now() + delayMs < dueAtMs) schedule(delayMs);
-    },
-    close() {
-      closed = true;
-      clearTimeout(timer);
     },
   };
 }

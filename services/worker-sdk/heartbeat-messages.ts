@@ -21,7 +21,7 @@ const HELD = 1n;
 const ENDING = 2n;
 const LOST = 3n;
 
-export type CellState = "ended" | "held" | "ending" | "lost";
+type CellState = "ended" | "held" | "ending" | "lost";
 const STATES: ReadonlyMap<bigint, CellState> = new Map([
   [ENDED, "ended"],
   [HELD, "held"],
@@ -90,7 +90,11 @@ export interface Beat {
   readonly memory: SharedArrayBuffer;
 }
 
-export type ToThread = { readonly type: "attach"; readonly beat: Beat } | { readonly type: "close" };
+/** The only thing to say: everything else about a tenure is in its shared memory. */
+export interface ToThread {
+  readonly type: "attach";
+  readonly beat: Beat;
+}
 
 export type FromThread =
   | { readonly type: "ready" }

@@ -23,12 +23,7 @@ function main(): void {
     now: monotonicMs,
   });
 
-  port.on("message", (message: ToThread) => {
-    if (message.type === "attach") return loop.attach(message.beat);
-    loop.close();
-    client.close();
-    port.close();
-  });
+  port.on("message", ({ beat }: ToThread) => loop.attach(beat));
   report({ type: "ready" });
 }
 

@@ -17,7 +17,7 @@ export interface Attachment {
   detach(): void;
 }
 
-export interface AttachRequest {
+interface AttachRequest {
   readonly itemId: string;
   readonly fence: number;
   readonly ttlMs: number;

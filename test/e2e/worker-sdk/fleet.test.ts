@@ -72,8 +72,10 @@ describe("workers on the real server", () => {
       async handler(_item, { signal }) {
         await saw("renewed");
         link.cut();
+        // The outage itself: real sockets and a real thread have no clock to move.
         await delay(500);
         link.mend();
+        // Long enough in real time for the window of the last renewal to close.
         await delay(2_000, undefined, { signal });
       },
     });

@@ -42,8 +42,10 @@ describe("a held claim", () => {
         // It begins with a renewal, so that at least one meets it.
         fake.fault = () => ({ kind: "drop" });
         await fake.seen(({ what }) => what === "refresh");
+        // The outage itself: real sockets and a real thread have no clock to move.
         await delay(500);
         fake.fault = () => undefined;
+        // Long enough in real time for the window of the last renewal to close.
         await delay(1_500, undefined, { signal });
       },
     });

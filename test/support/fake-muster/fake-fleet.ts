@@ -7,7 +7,7 @@ import type {
 } from "../../../services/contract/operations/advance-item.ts";
 import type { ClaimItemInput, ClaimItemOutput } from "../../../services/contract/operations/claim-item.ts";
 
-export interface FakeItem {
+interface FakeItem {
   readonly id: string;
   readonly title: string;
   role: "queue" | "work" | "review" | "terminal";

@@ -11,7 +11,7 @@ import { advanceItem } from "../../../services/contract/operations/advance-item.
 import { claimItem } from "../../../services/contract/operations/claim-item.ts";
 import { createFakeFleet, type FakeFleet } from "./fake-fleet.ts";
 
-export interface FakeCall {
+interface FakeCall {
   readonly tool: string;
   readonly input: Record<string, unknown>;
   /** `claim`, `refresh`, `release`, or the trigger of a transition. */
@@ -20,7 +20,7 @@ export interface FakeCall {
 }
 
 /** What to do with a call instead of answering it. */
-export type Fault =
+type Fault =
   | { readonly kind: "drop" }
   /** Does what was asked, and loses the answer. */
   | { readonly kind: "dropAnswer" }

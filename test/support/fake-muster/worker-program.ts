@@ -17,7 +17,7 @@ export type Behaviour =
   | { readonly kind: "ignore" };
 
 /** What the process says. */
-export type Report = WorkerEvent | { readonly type: "handled"; readonly aborted: boolean };
+type Report = WorkerEvent | { readonly type: "handled"; readonly aborted: boolean };
 
 export interface WorkerProcess extends AsyncDisposable {
   readonly child: ChildProcess;

@@ -227,6 +227,17 @@ describe("client", () => {
     });
   });
 
+  it("fails calls in flight when it is closed, and opens no connection afterwards", async () => {
+    await using fake = await startFakeMuster();
+    const client = clientOf(fake);
+    const waiting = client.claim({ selector: {}, waitSeconds: 50 });
+    await fake.seen(({ what }) => what === "claim");
+    client.close();
+    await expect(waiting).rejects.toMatchObject({ name: "ConnectionError" });
+    await expect(client.claim({ selector: {} })).rejects.toThrow("closed");
+    expect(fake.calls).toHaveLength(1);
+  });
+
   it("sends the token, who calls, and a key for what changes something, but none for what only reads", async () => {
     await using fake = await startFakeMuster();
     const client = clientOf(fake, { token: "muster_secret" });
