@@ -37,6 +37,8 @@ export interface OpenEngine {
   readonly instants: Instants;
   /** Waits for the database and checks its schema, or brings it up to date. Answers what it migrated. */
   prepare(options: { readonly migrate: boolean }): Promise<readonly string[]>;
+  /** Looks once, without waiting. @throws ConfigError when the schema is missing, old or newer. */
+  checkSchema(): Promise<void>;
   /** Refuses a Redis that may lose what must not be lost. One that is away is waited for elsewhere. */
   checkCoordination(): Promise<void>;
   /** What signs session ids in a fleet that was given no key. */
@@ -81,6 +83,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
         signal: lifecycle.stopping,
         isFinal: (error) => error instanceof ConfigError,
       }),
+    checkSchema: async () => void (await prepareSchema(database, false)),
     checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
     sharedSecret: () => sharedSecret(deps),
     checks: {
@@ -136,7 +139,8 @@ async function prepareSchema({ db }: OpenDatabase, mayMigrate: boolean): Promise
 /** SQLSTATE classes of what no further try cures: refused credentials, an unknown database, missing rights. */
 const REFUSED = ["28", "3D", "42501"];
 
-function asStartFailure(error: unknown): unknown {
+/** What a database says at the start, as an error that ends the process if no further try can help. */
+export function asStartFailure(error: unknown): unknown {
   if (error instanceof ConfigError) return error;
   if (error instanceof NewerSchemaError) {
     const { unknown } = error;

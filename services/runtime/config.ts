@@ -42,8 +42,18 @@ export const schedulerConfig = z.object({
   ...observing,
 });
 
-/** `muster migrate`, `muster doctor`: work on the database and end. */
+/** `muster migrate`: works on the database and ends. */
 export const databaseConfig = z.object({ ...storing, logLevel: observing.logLevel });
+
+/** `muster doctor`: everything that any process would read, so that every fault is found. */
+export const doctorConfig = z.object({
+  ...listening,
+  ...storing,
+  ...coordinating,
+  ...behaving,
+  ...observing,
+  ...reaching,
+});
 
 /** `muster mcp`, `muster work` and the other clients. */
 export const clientConfig = z.object({
@@ -56,6 +66,7 @@ export type AloneConfig = Readonly<z.output<typeof aloneConfig>>;
 export type ApiConfig = Readonly<z.output<typeof apiConfig>>;
 export type SchedulerConfig = Readonly<z.output<typeof schedulerConfig>>;
 export type DatabaseConfig = Readonly<z.output<typeof databaseConfig>>;
+export type DoctorConfig = Readonly<z.output<typeof doctorConfig>>;
 export type ClientConfig = Readonly<z.output<typeof clientConfig>>;
 
 /**

@@ -1,0 +1,171 @@
+#!/usr/bin/env node
+/**
+ * The `muster` command. Each subcommand loads its own code when it runs, so that `muster
+ * status` does not pay for a database and `muster --help` pays for nothing.
+ */
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { EXIT } from "../contract/errors.ts";
+import { VERSION } from "../runtime/version.ts";
+import { runCommand } from "./failure.ts";
+import type { ListOptions } from "./lists.ts";
+import type { WorkOptions } from "./work.ts";
+
+const ENVIRONMENT = `
+Environment (docs/quick-start.md has all of it):
+  MUSTER_DATA_DIR      where Muster alone keeps everything   ./.muster
+  MUSTER_PORT          where it listens on 127.0.0.1         3001
+  MUSTER_DATABASE_URL  PostgreSQL instead of the embedded database
+  MUSTER_REDIS_URL     what the processes of a fleet share besides it
+  MUSTER_URL           where clients find a running Muster
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 69 unavailable, 78 configuration`;
+
+interface Json {
+  readonly json?: boolean;
+}
+
+const program = new Command("muster")
+  .description("Fleet orchestration runtime: agents claim work, keep it alive, and hand it in.")
+  .version(VERSION, "-V, --version", "print the version")
+  .addHelpText("after", ENVIRONMENT)
+  .enablePositionalOptions()
+  .exitOverride();
+
+/** A subcommand that knows `--json`, as all of them do. Settings are inherited only by those made from here. */
+function command(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).option("--json", "print JSON");
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("It must be a whole number above 0.");
+}
+
+command(program, "start", "run Muster alone: one process, data in one directory")
+  .option("--idle-stop <seconds>", "stop after that long without clients", wholeNumber)
+  .action(async ({ json = false, idleStop }: Json & { idleStop?: number }) => {
+    const { runAlone } = await import("./start/main.ts");
+    await runAlone({ json, idleStopSeconds: idleStop });
+  });
+
+command(program, "api", "run one API process of a fleet (PostgreSQL and Redis)")
+  .option("--migrate", "bring the database up to date first")
+  .action(async ({ json = false, migrate = false }: Json & { migrate?: boolean }) => {
+    const { runApi } = await import("../api/main.ts");
+    await runApi({ json, migrate });
+  });
+
+command(program, "scheduler", "run one scheduler of a fleet (PostgreSQL and Redis)")
+  .option("--migrate", "bring the database up to date first")
+  .action(async ({ json = false, migrate = false }: Json & { migrate?: boolean }) => {
+    const { runScheduler } = await import("../scheduler/main.ts");
+    await runScheduler({ json, migrate });
+  });
+
+command(program, "migrate", "bring the database to the schema of this version").action(
+  ({ json = false }: Json) =>
+    runCommand(json, async () => {
+      const { migrateDatabase } = await import("./migrate/main.ts");
+      await migrateDatabase({ json });
+    }),
+);
+
+program
+  .command("mcp")
+  .description("serve MCP over stdio for one client; starts Muster in the background if none runs")
+  .action(() =>
+    runCommand(false, async () => {
+      const { serveMcp } = await import("./mcp/main.ts");
+      await serveMcp();
+    }),
+  );
+
+const append = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+command(program, "work", "run a program for each item; the item is JSON on its stdin")
+  .usage("[options] -- <command> [args...]")
+  .argument("<command>", "the program")
+  .argument("[args...]", "its arguments")
+  .option("--selector <filter>", "which items: JSON, or name=value (repeatable)", append, [])
+  .option("--slots <n>", "how many at once", "1")
+  .option("--agent <id>", "the name to work under; by default this machine's")
+  .option("--ttl <seconds>", "how long a claim outlives this process", "60")
+  .option("--wait <seconds>", "how long an empty claim waits on the server", "25")
+  .option("--capabilities <list>", "what this worker can do (comma-separated)")
+  .option("--until-empty", "end when everything that matches is done", false)
+  .addHelpText(
+    "after",
+    `
+The program's exit code decides: 0 moves the item on, 75 hands it back for later, anything
+else fails the attempt with the end of stderr as evidence. It finds MUSTER_ITEM_ID,
+MUSTER_FENCE, MUSTER_WORKER_ID, MUSTER_ATTEMPT and MUSTER_URL in its environment.
+
+Example: muster work --selector tags=build --slots 4 -- ./build.sh`,
+  )
+  .passThroughOptions()
+  .action((name: string, args: string[], options: WorkOptions) =>
+    runCommand(options.json, async () => {
+      const { work } = await import("./work.ts");
+      await work(name, args, options);
+    }),
+  );
+
+command(program, "status", "say whether Muster is there and well").action(({ json = false }: Json) =>
+  runCommand(json, async () => {
+    const { showStatus } = await import("./status.ts");
+    return showStatus({ json });
+  }),
+);
+
+command(program, "doctor", "look at everything Muster needs, and say how to mend what is wrong").action(
+  ({ json = false }: Json) =>
+    runCommand(json, async () => {
+      const { examine } = await import("./doctor/main.ts");
+      return examine({ json });
+    }),
+);
+
+const paged = (listing: Command): Command =>
+  listing.option("--limit <n>", "at most so many").option("--offset <n>", "after that many");
+
+const claim = program.command("claim").description("who holds what");
+paged(command(claim, "list", "list claims: who holds what, since when, until when"))
+  .option("--agent <id>", "of this agent")
+  .option("--ancestor-id <id>", "within this subtree")
+  .option("--lapsed", "only lapsed ones")
+  .action((options: ListOptions) =>
+    runCommand(options.json === true, async () => (await import("./lists.ts")).listClaims(options)),
+  );
+
+const agent = program.command("agent").description("the agents that were seen");
+paged(command(agent, "list", "list agents: when last seen, and what they hold"))
+  .option("--holding", "only those that hold something")
+  .action((options: ListOptions) =>
+    runCommand(options.json === true, async () => (await import("./lists.ts")).listAgents(options)),
+  );
+
+const item = program.command("item").description("the items");
+paged(command(item, "list", "list items"))
+  .option("--role <roles>", "in these roles (comma-separated)")
+  .option("--tags <tags>", "with any of these tags (comma-separated)")
+  .option("--priority <priority>", "high, medium or low")
+  .option("--ancestor-id <id>", "within this subtree")
+  .option("--parent-id <id>", "directly below this item")
+  .option("--readiness <readiness>", "ready, waiting, blocked …")
+  .action((options: ListOptions) =>
+    runCommand(options.json === true, async () => (await import("./lists.ts")).listItems(options)),
+  );
+command(item, "show", "show one item in full")
+  .argument("<id>", "its id, or the beginning of it")
+  .action((id: string, options: ListOptions) =>
+    runCommand(options.json === true, async () => (await import("./lists.ts")).showItem(id, options)),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  // It has said what was wrong already; asking for help or the version is not a fault.
+  process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+}
