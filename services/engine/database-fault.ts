@@ -28,6 +28,11 @@ export function asFault(error: unknown): MusterError {
   return ensureError(error);
 }
 
+/** True if a transaction that ended like this may have been committed: its answer was lost on the way. */
+export function isFateUnknown(error: unknown): boolean {
+  return isConnectionFault(error, sqlState(error));
+}
+
 function isConnectionFault(error: unknown, state: string | undefined): boolean {
   // 08: connection exceptions; 57P0x: shut down, crashed, starting up; 53300: too many connections;
   // 25P03: this process was frozen in mid-transaction for so long that the server hung up.

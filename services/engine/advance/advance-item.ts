@@ -8,7 +8,7 @@ import type { ClaimEntry } from "../../contract/claiming.ts";
 import { fault, isMusterError } from "../../contract/errors.ts";
 import type { AdvanceRequest } from "../../core/advance.ts";
 import type { Trigger } from "../../core/roles.ts";
-import { asFault } from "../database-fault.ts";
+import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { principalOf, recordOf } from "../idempotency.ts";
@@ -42,6 +42,7 @@ export function createTransitionLane(deps: EngineDeps): TransitionLane {
       if (!outcome) throw new Error("a flush of one answered nothing");
       return outcome;
     },
+    mayRunAgain: (error, call) => call.record !== null || !isFateUnknown(error),
     onBatchError: (error, size) => deps.log.info({ err: error, size }, "transition batch retried one by one"),
   });
 }

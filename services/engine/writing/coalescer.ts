@@ -6,6 +6,9 @@
  * A batch that fails is rolled back as a whole and its members run one by one: one bad
  * call must not take others with it. Calls that must not share a batch (two claims of
  * one holder) name the same `exclusive` key; the later one waits for the next flush.
+ *
+ * When the connection broke, nobody knows whether the batch was committed. A call with an
+ * idempotency key finds out by running again; one without must not be run twice.
  */
 export interface CoalescerOptions<Call, Answer> {
   readonly maxBatch: number;
@@ -16,6 +19,8 @@ export interface CoalescerOptions<Call, Answer> {
   /** Answers by position, in one transaction. */
   readonly runBatch: (calls: readonly Call[]) => Promise<readonly Answer[]>;
   readonly runOne: (call: Call) => Promise<Answer>;
+  /** False for a call that must not be run again after this error of its batch; it gets the error. Unset: always true. */
+  readonly mayRunAgain?: (error: unknown, call: Call) => boolean;
   readonly onBatchError?: (error: unknown, size: number) => void;
 }
 
@@ -90,9 +95,21 @@ async function flush<Call, Answer>(
       return;
     } catch (error) {
       options.onBatchError?.(error, batch.length);
+      const refused = batch.filter(({ call }) => options.mayRunAgain?.(error, call) === false);
+      for (const pending of refused) pending.reject(error);
+      await runAlone(
+        options,
+        batch.filter((pending) => !refused.includes(pending)),
+      );
+      return;
     }
   }
-  await Promise.all(
-    batch.map(({ call, resolve, reject }) => options.runOne(call).then(resolve, reject)),
-  );
+  await runAlone(options, batch);
+}
+
+async function runAlone<Call, Answer>(
+  options: CoalescerOptions<Call, Answer>,
+  batch: readonly Pending<Call, Answer>[],
+): Promise<void> {
+  await Promise.all(batch.map(({ call, resolve, reject }) => options.runOne(call).then(resolve, reject)));
 }
