@@ -63,7 +63,9 @@ export async function loadReachedGraph(
   const drawn = await edges(handle, [ids]);
   return {
     blocks: grouped(drawn.map((edge) => [edge.from_item, edge.to_item])),
-    children: grouped(items.flatMap(({ id, parent_id }) => (parent_id === null ? [] : [[parent_id, id] as const]))),
+    children: grouped(
+      items.flatMap(({ id, parent_id }) => (parent_id === null ? [] : [[parent_id, id] as const])),
+    ),
     parentOf: new Map(items.map((item) => [item.id, item.parent_id])),
     roots: new Set(items.map((item) => item.root_id)),
   };

@@ -98,7 +98,10 @@ const counts = statement<{ id: string; edges: number }>(
 );
 
 /** How many edges each item has, in either direction. */
-export async function countDependencies(handle: Handle, items: readonly string[]): Promise<Map<string, number>> {
+export async function countDependencies(
+  handle: Handle,
+  items: readonly string[],
+): Promise<Map<string, number>> {
   const rows = await counts(handle, [items]);
   return new Map(rows.map((row) => [row.id, row.edges]));
 }

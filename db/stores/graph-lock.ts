@@ -18,7 +18,11 @@ const lockShared = statement<never>(
   `select pg_advisory_xact_lock_shared(c.k) from (${keys}) as c`,
 );
 
-export async function lockGraph(handle: Handle, roots: Iterable<string>, mode: "shared" | "exclusive"): Promise<void> {
+export async function lockGraph(
+  handle: Handle,
+  roots: Iterable<string>,
+  mode: "shared" | "exclusive",
+): Promise<void> {
   const wanted = [...new Set(roots)];
   if (wanted.length === 0) return;
   await (mode === "shared" ? lockShared : lockExclusive)(handle, [wanted]);

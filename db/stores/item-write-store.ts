@@ -53,7 +53,11 @@ const insert = statement<never>(
 );
 
 /** Items and their state rows, all in role queue, in one statement. */
-export async function insertItems(handle: Handle, rows: readonly NewItemRow[], by: string | null): Promise<void> {
+export async function insertItems(
+  handle: Handle,
+  rows: readonly NewItemRow[],
+  by: string | null,
+): Promise<void> {
   if (rows.length > 0) await insert(handle, [JSON.stringify(rows), by]);
 }
 
@@ -97,7 +101,9 @@ export async function updateItem(
       ...(tags === undefined ? {} : { tags: [...tags] }),
       ...(traits === undefined ? {} : { traits: [...traits] }),
       ...(needs === undefined ? {} : { needs: [...needs] }),
-      ...(properties === undefined ? {} : { properties: properties === null ? null : JSON.stringify(properties) }),
+      ...(properties === undefined
+        ? {}
+        : { properties: properties === null ? null : JSON.stringify(properties) }),
       version: sql<number>`version + 1`,
       modified_at: sql<Date>`greatest(muster_now(), modified_at + interval '1 millisecond')`,
       modified_by: by,
@@ -106,7 +112,11 @@ export async function updateItem(
     .returning(["version", "modified_at", "requires_verification"])
     .executeTakeFirst();
   if (!row) return null;
-  return { version: row.version, modifiedAt: row.modified_at, requiresVerification: row.requires_verification };
+  return {
+    version: row.version,
+    modifiedAt: row.modified_at,
+    requiresVerification: row.requires_verification,
+  };
 }
 
 const versionOf = statement<{ version: number }>("items_version", `select version from items where id = $1`);
@@ -150,7 +160,10 @@ export async function findSubtree(handle: Handle, id: string): Promise<string[]>
   return rows.map((row) => row.id);
 }
 
-const path = statement<{ path: string[] }>("items_path", `select ancestors || id as path from items where id = $1`);
+const path = statement<{ path: string[] }>(
+  "items_path",
+  `select ancestors || id as path from items where id = $1`,
+);
 
 /** From the root to the item itself. Stands still only while the graph of its root is locked. */
 export async function findPath(handle: Handle, id: string): Promise<string[]> {
@@ -179,7 +192,10 @@ export async function deleteItems(handle: Handle, ids: readonly string[]): Promi
   await remove(handle, [ids]);
 }
 
-const existing = statement<{ id: string }>("items_existing", `select id from items where id = any($1::uuid[])`);
+const existing = statement<{ id: string }>(
+  "items_existing",
+  `select id from items where id = any($1::uuid[])`,
+);
 
 export async function findExisting(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();

@@ -11,7 +11,12 @@ const strangers = statement<{ operation: string }>(
 /** The operation of another call that used this requestId, if there was one. */
 export async function findOtherUse(
   handle: Handle,
-  call: { readonly principal: string; readonly requestId: string; readonly operation: string; readonly fingerprint: string },
+  call: {
+    readonly principal: string;
+    readonly requestId: string;
+    readonly operation: string;
+    readonly fingerprint: string;
+  },
 ): Promise<string | null> {
   const [row] = await strangers(handle, [call.principal, call.requestId, call.operation, call.fingerprint]);
   return row?.operation ?? null;

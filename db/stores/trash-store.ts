@@ -186,6 +186,10 @@ export async function restoreFromTrash(handle: Handle, resting: Resting): Promis
   await markRestored(handle, [trashId]);
 }
 
-export async function restoreTrashedEdges(handle: Handle, trashId: string, ids: readonly string[]): Promise<void> {
+export async function restoreTrashedEdges(
+  handle: Handle,
+  trashId: string,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length > 0) await restoreEdges(handle, [trashId, ids]);
 }

@@ -178,7 +178,9 @@ async function refuseStale(
   world: World,
   rows: readonly DependencyRow[],
 ): Promise<void> {
-  const ends = [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))].filter((id) => world.find(id));
+  const ends = [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))].filter((id) =>
+    world.find(id),
+  );
   const asked = ends.map((itemId) => ({ itemId, fence: null }));
   const verdicts = await askDoors(deps, tx, world, call, "open", asked);
   const lost = new Set(ends.filter((_, index) => verdicts[index]?.kind === "claim_lost"));
@@ -203,7 +205,9 @@ async function refuseBatch(
   if (refused.length === 0) return;
   const titles = await findTitles(tx, edgeTitles(refused));
   throw new BatchRefused(
-    refused.map(({ index, row, refusal }) => elementFailure(index, undefined, edgeFault(row, refusal, titles))),
+    refused.map(({ index, row, refusal }) =>
+      elementFailure(index, undefined, edgeFault(row, refusal, titles)),
+    ),
   );
 }
 

@@ -11,7 +11,10 @@ import { findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { StartOver } from "../../../db/transaction.ts";
 import { fault } from "../../contract/errors.ts";
-import type { DeleteDependencies, DeleteDependenciesOutput } from "../../contract/operations/manage-dependencies.ts";
+import type {
+  DeleteDependencies,
+  DeleteDependenciesOutput,
+} from "../../contract/operations/manage-dependencies.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import { addBlockers } from "../../core/move.ts";
 import type { World } from "../../core/world.ts";
@@ -82,7 +85,8 @@ async function deleteIn(
   );
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
   const world = await lockWorld(deps, tx, ends, { items: wider.items, subtrees }, false);
-  if (ends.some((id) => !scope.has(world.get(id).rootId))) throw new StartOver("an edge came from another root");
+  if (ends.some((id) => !scope.has(world.get(id).rootId)))
+    throw new StartOver("an edge came from another root");
   const asked = ends.map((itemId) => ({ itemId, fence: null }));
   const verdicts = await askDoors(deps, tx, world, call, "open", asked);
   const lost = ends.find((_, index) => verdicts[index]?.kind === "claim_lost");
@@ -119,7 +123,11 @@ function uncount(deps: EngineDeps, world: World, row: DependencyRow, hasChildren
   return dependent.blockers === 0 && dependent.role !== "terminal" ? [dependent.id] : [];
 }
 
-async function toAnswer(tx: Handle, deleted: number, freed: readonly string[]): Promise<DeleteDependenciesOutput> {
+async function toAnswer(
+  tx: Handle,
+  deleted: number,
+  freed: readonly string[],
+): Promise<DeleteDependenciesOutput> {
   if (freed.length === 0) return { deleted };
   const titles = await findTitles(tx, freed);
   return { deleted, freedItems: freed.map((itemId) => ({ itemId, title: titles.get(itemId) ?? "" })) };

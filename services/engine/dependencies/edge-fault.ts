@@ -5,7 +5,9 @@ import { DEPENDENCIES_PER_ITEM_MAX } from "../../contract/limits.ts";
 import type { EdgeRefusal } from "../../core/new-edges.ts";
 
 /** Items whose titles the faults show. */
-export function edgeTitles(refused: readonly { readonly row: DependencyRow; readonly refusal: EdgeRefusal }[]): string[] {
+export function edgeTitles(
+  refused: readonly { readonly row: DependencyRow; readonly refusal: EdgeRefusal }[],
+): string[] {
   return refused.flatMap(({ row, refusal }) =>
     refusal.code === "cycle" ? refusal.path : [row.from_item, row.to_item],
   );
@@ -23,11 +25,18 @@ export function edgeFault(
     case "self":
       return fault("validation_failed", `${named(row.from_item)} cannot depend on itself`);
     case "duplicate":
-      return fault("CONFLICT_ERROR", `${named(row.from_item)} ${row.type} ${named(row.to_item)} is there already`, {
-        hint: "Leave this edge out; to change its threshold, delete it first.",
-      });
+      return fault(
+        "CONFLICT_ERROR",
+        `${named(row.from_item)} ${row.type} ${named(row.to_item)} is there already`,
+        {
+          hint: "Leave this edge out; to change its threshold, delete it first.",
+        },
+      );
     case "too_many":
-      return fault("limit_exceeded", `${named(refusal.id)} already has ${DEPENDENCIES_PER_ITEM_MAX} dependencies`);
+      return fault(
+        "limit_exceeded",
+        `${named(refusal.id)} already has ${DEPENDENCIES_PER_ITEM_MAX} dependencies`,
+      );
     case "cycle":
       return fault("cycle_detected", `this closes a cycle: ${refusal.path.map(named).join(" before ")}`, {
         details: { path: refusal.path.map((id) => ({ id, title: titles.get(id) ?? "" })) },

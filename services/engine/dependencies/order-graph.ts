@@ -31,7 +31,11 @@ export async function lockGraphsOf(
 }
 
 /** What can be reached from the seeds. Graphs must be locked; more of them are if it turns out that they are needed. */
-export async function loadOrderGraph(tx: Handle, scope: GraphScope, seeds: readonly Seed[]): Promise<ReachedGraph> {
+export async function loadOrderGraph(
+  tx: Handle,
+  scope: GraphScope,
+  seeds: readonly Seed[],
+): Promise<ReachedGraph> {
   const graph = await loadReachedGraph(tx, seeds, REACHED_ITEMS_MAX);
   if (graph === null) {
     throw fault(

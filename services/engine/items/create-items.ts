@@ -53,7 +53,8 @@ export async function createItems(
   const slots: Slot[] = [];
   for (const [index, item] of input.items.entries()) {
     const parent = typeof item.parentId === "string" ? await resolveItem(deps.db, item.parentId) : null;
-    if (parent?.ok === false) outcomes.push({ index, failure: elementFailure(index, undefined, parent.error) });
+    if (parent?.ok === false)
+      outcomes.push({ index, failure: elementFailure(index, undefined, parent.error) });
     else slots.push({ index, item, parentId: parent?.id ?? null });
   }
   if (slots.length > 0) outcomes.push(...(await createTogether(deps, call, slots)));
@@ -77,7 +78,8 @@ async function createTogether(deps: EngineDeps, call: WriteCall, slots: readonly
   } catch (error) {
     const [only, ...others] = slots;
     if (only === undefined) return [];
-    if (others.length === 0) return [{ index: only.index, failure: failureOf(deps, only.index, undefined, error) }];
+    if (others.length === 0)
+      return [{ index: only.index, failure: failureOf(deps, only.index, undefined, error) }];
     if (!isUnstorable(error)) throw error;
     const outcomes: Outcome[] = [];
     for (const slot of slots) outcomes.push(...(await createTogether(deps, call, [slot])));
@@ -140,10 +142,15 @@ async function shareGraphs(tx: Handle, parents: readonly string[]): Promise<void
   await lockGraph(tx, before.values(), "shared");
   const after = await findRoots(tx, parents);
   const locked = new Set(before.values());
-  if ([...after.values()].some((root) => !locked.has(root))) throw new StartOver("a parent moved to another root");
+  if ([...after.values()].some((root) => !locked.has(root)))
+    throw new StartOver("a parent moved to another root");
 }
 
-function judge(world: World, slot: Slot, doors: ReadonlyMap<string, WriterVerdict | undefined>): MusterError | null {
+function judge(
+  world: World,
+  slot: Slot,
+  doors: ReadonlyMap<string, WriterVerdict | undefined>,
+): MusterError | null {
   const { parentId } = slot;
   if (parentId === null) return null;
   const parent = world.find(parentId);
@@ -159,7 +166,12 @@ function enter(world: World, slot: Slot): NewItemRow {
   const parent = slot.parentId === null ? null : world.get(slot.parentId);
   const row = toRow(id, slot.item, parent);
   if (parent !== null) joinParent(world, parent.id, NEW_CHILD);
-  world.events.push({ type: "item.created", itemId: id, rootId: row.root_id, data: { parentId: row.parent_id } });
+  world.events.push({
+    type: "item.created",
+    itemId: id,
+    rootId: row.root_id,
+    data: { parentId: row.parent_id },
+  });
   return row;
 }
 
@@ -214,7 +226,9 @@ async function settleKeys(
   const kept = fresh.flatMap((slot) => {
     const record = recordFor(call, elementOf(slot));
     const row = rows.get(slot);
-    return record === null || row === undefined ? [] : [{ ...record, answer: { ...createdItem(row) }, targetId: row.id }];
+    return record === null || row === undefined
+      ? []
+      : [{ ...record, answer: { ...createdItem(row) }, targetId: row.id }];
   });
   await saveAnswers(tx, kept);
 }
@@ -233,7 +247,10 @@ async function replayAll(call: WriteCall, tx: Handle, slots: readonly Slot[]): P
   );
   return stored.map(({ index, answer, targetId }) => {
     if (targetId !== null && alive.has(targetId)) return { index, created: { ...answer, replayed: true } };
-    const gone = fault("idempotency_target_gone", `the item that this requestId made, ${targetId}, was deleted since`);
+    const gone = fault(
+      "idempotency_target_gone",
+      `the item that this requestId made, ${targetId}, was deleted since`,
+    );
     return { index, failure: elementFailure(index, targetId ?? undefined, gone) };
   });
 }

@@ -21,7 +21,7 @@ import type { ElementFailure } from "../../contract/answers.ts";
 import { fault } from "../../contract/errors.ts";
 import { TRASH_KEPT_DAYS } from "../../contract/limits.ts";
 import type { DeleteItems, DeleteItemsOutput } from "../../contract/operations/manage-items.ts";
-import { closeEmptied } from "../../core/cascade.ts";
+import { type CascadeEvent, closeEmptied } from "../../core/cascade.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import { addBlockers } from "../../core/move.ts";
 import { leaveParent } from "../../core/placement.ts";
@@ -33,6 +33,7 @@ import { askDoors, claimLost, type DeadFences, lookForDead } from "../writing/do
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Answered, type WriteCall } from "../writing/write-call.ts";
+import { type NamedCascade, nameCascades } from "./cascade-events.ts";
 import { holderOf } from "./holder-of.ts";
 
 /** What deleting one root did, as it is stored and replayed. */
@@ -42,6 +43,7 @@ interface DeletedRoot extends Record<string, unknown> {
   readonly restorableUntil: string;
   readonly descendants: number;
   readonly freed: { readonly itemId: string; readonly title: string }[];
+  readonly cascadeEvents: readonly NamedCascade[];
 }
 
 export async function deleteItems(
@@ -63,7 +65,8 @@ export async function deleteItems(
   const descendants = answers.reduce((sum, one) => sum + one.descendants, 0);
   const gone = new Set(answers.map((one) => one.id));
   const freed = answers.flatMap((one) => one.freed).filter((item) => !gone.has(item.itemId));
-  return {
+  const cascadeEvents = answers.flatMap((one) => one.cascadeEvents);
+  const output = {
     ids: answers.map((one) => one.id),
     deleted: answers.length + descendants,
     failed: failures.length,
@@ -71,8 +74,10 @@ export async function deleteItems(
     ...(descendants === 0 ? {} : { descendantsDeleted: descendants }),
     trash: answers.map(({ id, trashId, restorableUntil }) => ({ itemId: id, trashId, restorableUntil })),
     ...(freed.length === 0 ? {} : { freedItems: freed }),
+    ...(cascadeEvents.length === 0 ? {} : { cascadeEvents }),
     ...(done.some((one) => one.replayed) ? { replayed: true } : {}),
   };
+  return output;
 }
 
 /** A child that is named beside its parent goes first, so that both are deleted as asked. */
@@ -98,8 +103,8 @@ async function deleteRoot(
       const deletion = await lockSubtree(deps, tx, wider, id, scope);
       refuseChildren(deletion, recursive);
       await passDoors(deps, tx, call, deletion, dead);
-      const freed = await detach(tx, call, deletion);
-      const answer = await discard(tx, call, deletion, freed);
+      const detached = await detach(tx, call, deletion);
+      const answer = await discard(tx, call, deletion, detached);
       world = deletion.world;
       return { answer, targetId: null };
     });
@@ -166,10 +171,16 @@ async function passDoors(
   }
 }
 
-/** Takes the subtree out of the books of those around it. Answers whom that frees. */
-async function detach(tx: Handle, call: WriteCall, { world, id, subtree }: Deletion): Promise<string[]> {
+interface Detached {
+  readonly freed: readonly string[];
+  readonly cascades: readonly CascadeEvent[];
+}
+
+/** Takes the subtree out of the books of those around it. Answers whom that frees and which parents it closes. */
+async function detach(tx: Handle, call: WriteCall, { world, id, subtree }: Deletion): Promise<Detached> {
   const inside = new Set(subtree);
   const freed: string[] = [];
+  const cascades: CascadeEvent[] = [];
   for (const item of subtree) {
     for (const edge of world.edgesFrom(item)) {
       if (inside.has(edge.to) || isSatisfied(edge, world.get(item))) continue;
@@ -183,6 +194,7 @@ async function detach(tx: Handle, call: WriteCall, { world, id, subtree }: Delet
     if (item.role !== "terminal" && (await hasOtherChildren(tx, item.parentId, id))) {
       const closed = closeEmptied(world, item.parentId, call.author, holderOf(call));
       freed.push(...closed.unblocked.map((one) => one.itemId));
+      cascades.push(...closed.events);
     }
   }
   world.events.push({
@@ -191,7 +203,7 @@ async function detach(tx: Handle, call: WriteCall, { world, id, subtree }: Delet
     rootId: item.rootId,
     data: { descendants: subtree.length - 1 },
   });
-  return freed.filter((one) => !inside.has(one) && world.get(one).role !== "terminal");
+  return { freed: freed.filter((one) => !inside.has(one) && world.get(one).role !== "terminal"), cascades };
 }
 
 /** Stores what was decided, copies what is about to go, and lets it go. */
@@ -199,11 +211,17 @@ async function discard(
   tx: Handle,
   call: WriteCall,
   { world, id, subtree }: Deletion,
-  freed: readonly string[],
+  { freed, cascades }: Detached,
 ): Promise<DeletedRoot> {
   await saveWorld(tx, world);
   const trashId = randomUUID();
-  const until = await keepInTrash(tx, { trashId, itemId: id, subtree, by: call.agent, days: TRASH_KEPT_DAYS });
+  const until = await keepInTrash(tx, {
+    trashId,
+    itemId: id,
+    subtree,
+    by: call.agent,
+    days: TRASH_KEPT_DAYS,
+  });
   await deleteRows(tx, subtree);
   const titles = await findTitles(tx, freed);
   return {
@@ -212,5 +230,6 @@ async function discard(
     restorableUntil: until.toISOString(),
     descendants: subtree.length - 1,
     freed: freed.map((itemId) => ({ itemId, title: titles.get(itemId) ?? "" })),
+    cascadeEvents: await nameCascades(tx, cascades),
   };
 }

@@ -97,11 +97,17 @@ function withoutParent(graph: OrderGraph, { id, parentId }: ItemState): OrderGra
 }
 
 /** The place that was left may close; the new one may have to start. */
-async function settleAround(tx: Handle, call: WriteCall, world: World, before: ItemState): Promise<CascadeEvent[]> {
+async function settleAround(
+  tx: Handle,
+  call: WriteCall,
+  world: World,
+  before: ItemState,
+): Promise<CascadeEvent[]> {
   const { id, parentId: left } = before;
   const caller = holderOf(call);
   const started = cascade(world, id, before.role, call.author, caller);
-  if (left === null || before.role === "terminal" || !(await hasOtherChildren(tx, left, id))) return started.events;
+  if (left === null || before.role === "terminal" || !(await hasOtherChildren(tx, left, id)))
+    return started.events;
   const closed = closeEmptied(world, left, call.author, caller);
   return [...closed.events, ...started.events];
 }

@@ -6,14 +6,25 @@ import type { PlacementRefusal } from "../../core/placement.ts";
 export function placementFault(refusal: PlacementRefusal, parentId: string): MusterError {
   switch (refusal.code) {
     case "parent_closed":
-      return fault("parent_closed", `the parent ${parentId} is terminal, and an open item below it would never be offered`, {
-        hint: `Reopen the parent first (advance_item, trigger "reopen"), or choose another parent.`,
-      });
+      return fault(
+        "parent_closed",
+        `the parent ${parentId} is terminal, and an open item below it would never be offered`,
+        {
+          hint: `Reopen the parent first (advance_item, trigger "reopen"), or choose another parent.`,
+        },
+      );
     case "own_descendant":
-      return fault("cycle_detected", `${parentId} is the item itself or below it, so it cannot be its parent`, {
-        hint: "Choose a parent outside of the item's own subtree.",
-      });
+      return fault(
+        "cycle_detected",
+        `${parentId} is the item itself or below it, so it cannot be its parent`,
+        {
+          hint: "Choose a parent outside of the item's own subtree.",
+        },
+      );
     case "too_deep":
-      return fault("limit_exceeded", `the tree would be ${refusal.depth} levels deep; at most ${TREE_DEPTH_MAX} are allowed`);
+      return fault(
+        "limit_exceeded",
+        `the tree would be ${refusal.depth} levels deep; at most ${TREE_DEPTH_MAX} are allowed`,
+      );
   }
 }

@@ -141,7 +141,9 @@ async function restIn(
   const around = parentId === null ? ends : [...ends, parentId];
   const roots = await lockGraphsOf(tx, scope, around);
   const present = await findExisting(tx, ends);
-  const edges = all.filter((edge) => [edge.from_item, edge.to_item].every((end) => inside.has(end) || present.has(end)));
+  const edges = all.filter((edge) =>
+    [edge.from_item, edge.to_item].every((end) => inside.has(end) || present.has(end)),
+  );
   if (parentId !== null && !roots.has(parentId)) {
     throw fault("CONFLICT_ERROR", `the parent ${parentId} does not exist any more`, {
       hint: "Restore the parent first, if it is in the trash.",
@@ -186,8 +188,12 @@ async function reconnect(
   );
   for (const edge of drawn) {
     if (edge.type !== "BLOCKS") continue;
-    const rule = { threshold: edge.unblock_at ?? "terminal", onCancelled: edge.on_cancelled ?? deps.settings.onCancelled };
-    if (!isSatisfied(rule, world.get(edge.from_item))) addBlockers(world, edge.to_item, 1, containers.has(edge.to_item));
+    const rule = {
+      threshold: edge.unblock_at ?? "terminal",
+      onCancelled: edge.on_cancelled ?? deps.settings.onCancelled,
+    };
+    if (!isSatisfied(rule, world.get(edge.from_item)))
+      addBlockers(world, edge.to_item, 1, containers.has(edge.to_item));
   }
   world.events.push({
     type: "item.restored",
@@ -201,7 +207,12 @@ async function reconnect(
 function joinAgain(world: World, entry: TrashEntry, item: ItemState): void {
   if (item.parentId === null) return;
   const parent = world.get(item.parentId);
-  const refusal = judgePlacement(parent, { id: null, child: item, height: entry.height, depthMax: TREE_DEPTH_MAX });
+  const refusal = judgePlacement(parent, {
+    id: null,
+    child: item,
+    height: entry.height,
+    depthMax: TREE_DEPTH_MAX,
+  });
   if (refusal !== null) throw placementFault(refusal, parent.id);
   joinParent(world, parent.id, item);
   for (const state of [item, ...world.descendantsOf(item.id)]) {

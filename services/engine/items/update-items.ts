@@ -3,7 +3,12 @@
  * so two edits of different fields both stay; `expectedVersion` asks for more. Planners
  * may edit what somebody else holds; only a displaced holder's late edit is refused.
  */
-import { findVersion, type ItemPatch, type UpdatedItem, updateItem } from "../../../db/stores/item-write-store.ts";
+import {
+  findVersion,
+  type ItemPatch,
+  type UpdatedItem,
+  updateItem,
+} from "../../../db/stores/item-write-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
@@ -18,6 +23,7 @@ import { askDoors, claimLost } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Done, type WriteCall } from "../writing/write-call.ts";
+import { nameCascades } from "./cascade-events.ts";
 import { lockForMove, moveItemUnder } from "./move-item.ts";
 
 type UpdatedAnswer = UpdateItemsOutput["items"][number];
@@ -97,7 +103,10 @@ function givenFields(change: ItemChange): string[] {
 
 async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<void> {
   if (targetId === null || (await findTitles(deps.db, [targetId])).size > 0) return;
-  throw fault("idempotency_target_gone", `the item that this requestId updated, ${targetId}, was deleted since`);
+  throw fault(
+    "idempotency_target_gone",
+    `the item that this requestId updated, ${targetId}, was deleted since`,
+  );
 }
 
 async function updateIn(
@@ -114,7 +123,9 @@ async function updateIn(
   const world = moving?.world ?? (await lockWorld(deps, tx, [id], wider, false));
   const item = world.find(id);
   if (!item) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
-  const [verdict] = await askDoors(deps, tx, world, call, "open", [{ itemId: id, fence: change.fence ?? null }]);
+  const [verdict] = await askDoors(deps, tx, world, call, "open", [
+    { itemId: id, fence: change.fence ?? null },
+  ]);
   if (verdict?.kind === "claim_lost") throw claimLost(id);
   await refuseOtherVersion(tx, id, change.expectedVersion);
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
@@ -155,7 +166,9 @@ function patchOf(change: ItemChange): ItemPatch {
     ...(metadata === undefined ? {} : { metadata }),
     ...(change.priority === undefined ? {} : { priority: change.priority }),
     ...(change.complexity === undefined ? {} : { complexity: change.complexity }),
-    ...(change.requiresVerification === undefined ? {} : { requires_verification: change.requiresVerification }),
+    ...(change.requiresVerification === undefined
+      ? {}
+      : { requires_verification: change.requiresVerification }),
   };
 }
 
@@ -172,14 +185,6 @@ async function toAnswer(
     requiresVerification: updated.requiresVerification,
   };
   if (cascades.length === 0) return answer;
-  const titles = await findTitles(
-    tx,
-    cascades.map((event) => event.itemId),
-  );
-  const cascadeEvents = cascades.map(({ held, ...event }) => ({
-    ...event,
-    title: titles.get(event.itemId) ?? "",
-    ...(held === undefined ? {} : { heldByAnother: true }),
-  }));
-  return { ...answer, ...{ cascadeEvents } };
+  const withCascades = { ...answer, cascadeEvents: await nameCascades(tx, cascades) };
+  return withCascades;
 }

@@ -23,7 +23,9 @@ export async function lookForDead(deps: EngineDeps, ids: readonly string[]): Pro
   const entries = expired.map(({ itemId, fence, ttlMs }) => ({ key: itemId, fence, ttlMs }));
   const seen = await deps.coordination.claimClock.look(entries, await deps.time.now());
   return new Map(
-    expired.flatMap(({ itemId, fence }, index) => (seen[index]?.state === "dead" ? [[itemId, fence] as const] : [])),
+    expired.flatMap(({ itemId, fence }, index) =>
+      seen[index]?.state === "dead" ? [[itemId, fence] as const] : [],
+    ),
   );
 }
 

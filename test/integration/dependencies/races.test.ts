@@ -1,5 +1,5 @@
 /** Edges that are drawn at the same time. Every test fails when `lockGraph` does nothing. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { meetAt } from "../items/interleaving.ts";
 import { Workbench } from "../items/workbench.ts";
@@ -8,26 +8,34 @@ describe("two replicas draw the last two edges of a cycle", () => {
   let database: TestDatabase;
   let one: Workbench;
   let other: Workbench;
-  beforeAll(async () => {
+  beforeEach(async () => {
     database = await createTestDatabase({ kind: "pg" });
     one = new Workbench(database);
     other = new Workbench(await database.openAnother());
   });
-  afterAll(async () => database?.close());
+  afterEach(async () => database?.close());
 
-  const race = async (held: readonly string[], first: readonly [string, string], second: readonly [string, string]) => {
+  const race = async (
+    held: readonly string[],
+    first: readonly [string, string],
+    second: readonly [string, string],
+  ) => {
     const answers = await meetAt(database, held, [
       () => one.draw([{ fromItemId: first[0], toItemId: first[1] }]),
       () => other.draw([{ fromItemId: second[0], toItemId: second[1] }]),
     ] as const);
-    expect(answers.map((answer) => answer.created).toSorted()).toEqual([0, 1]);
-    expect(answers.flatMap((answer) => answer.failures ?? [])).toMatchObject([{ errorCode: "cycle_detected" }]);
+    expect(answers.map((answer) => answer.created).toSorted((x, y) => x - y)).toEqual([0, 1]);
+    expect(answers.flatMap((answer) => answer.failures ?? [])).toMatchObject([
+      { errorCode: "cycle_detected" },
+    ]);
   };
 
   it("in one tree: exactly one is refused, with the path [S31]", async () => {
     for (let round = 0; round < 4; round += 1) {
       const root = await one.item("root");
-      const { items } = await one.createItems([{ title: "A" }, { title: "B" }, { title: "C" }], { parentId: root });
+      const { items } = await one.createItems([{ title: "A" }, { title: "B" }, { title: "C" }], {
+        parentId: root,
+      });
       const [a = "", b = "", c = ""] = items.map((item) => item.id);
       await one.draw([{ fromItemId: a, toItemId: b }]);
       await race([c], [b, c], [c, a]);
@@ -39,7 +47,10 @@ describe("two replicas draw the last two edges of a cycle", () => {
     for (let round = 0; round < 4; round += 1) {
       const { items } = await one.createItems([1, 2, 3, 4].map((n) => ({ title: `root ${n}` })));
       const [r1 = "", r2 = "", r3 = "", r4 = ""] = items.map((item) => item.id);
-      await one.draw([{ fromItemId: r2, toItemId: r3 }, { fromItemId: r4, toItemId: r1 }]);
+      await one.draw([
+        { fromItemId: r2, toItemId: r3 },
+        { fromItemId: r4, toItemId: r1 },
+      ]);
       await race([r2, r4], [r1, r2], [r3, r4]);
     }
     expect(await one.drift()).toEqual([]);

@@ -17,9 +17,18 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const child = await bench.item("child", { parentId: parent });
     await bench.item("grandchild", { parentId: child });
     const refused = await bench.deleteItems([parent]);
-    expect(refused).toMatchObject({ deleted: 0, failed: 1, failures: [{ errorCode: "has_children", details: { descendants: 2 } }] });
+    expect(refused).toMatchObject({
+      deleted: 0,
+      failed: 1,
+      failures: [{ errorCode: "has_children", details: { descendants: 2 } }],
+    });
     const done = await bench.deleteItems([parent], { recursive: true });
-    expect(done).toMatchObject({ ids: [parent], deleted: 3, descendantsDeleted: 2, trash: [{ itemId: parent }] });
+    expect(done).toMatchObject({
+      ids: [parent],
+      deleted: 3,
+      descendantsDeleted: 2,
+      trash: [{ itemId: parent }],
+    });
     expect(await bench.exists(child)).toBe(false);
   });
 
@@ -60,7 +69,9 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const done = await bench.item("done", { parentId: parent });
     const open = await bench.item("open", { parentId: parent });
     await bench.advance(done, "complete");
-    await bench.deleteItems([open]);
+    expect(await bench.deleteItems([open])).toMatchObject({
+      cascadeEvents: [{ itemId: parent, applied: true }],
+    });
     expect(await bench.state(parent)).toMatchObject({ role: "terminal", outcome: "done" });
     expect(await bench.drift()).toEqual([]);
   });
@@ -69,11 +80,19 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const parent = await bench.item("parent");
     const child = await bench.item("child", { parentId: parent });
     await bench.claim(child, { agent: "ann-the-holder", session: "s1" });
-    const refused = await bench.deleteItems([parent], { recursive: true, actor: actor("bob"), workerId: "s2" });
+    const refused = await bench.deleteItems([parent], {
+      recursive: true,
+      actor: actor("bob"),
+      workerId: "s2",
+    });
     expect(refused.failures).toMatchObject([{ errorCode: "item_held", details: { contendedItemId: child } }]);
     expect(JSON.stringify(refused)).not.toContain("ann-the-holder");
     expect(await bench.exists(child)).toBe(true);
-    const mine = await bench.deleteItems([parent], { recursive: true, actor: actor("ann-the-holder"), workerId: "s1" });
+    const mine = await bench.deleteItems([parent], {
+      recursive: true,
+      actor: actor("ann-the-holder"),
+      workerId: "s1",
+    });
     expect(mine.deleted).toBe(2);
   });
 
@@ -88,7 +107,11 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const { trash } = await bench.deleteItems([item]);
     expect(look).toHaveBeenLastCalledWith([{ key: item, fence, ttlMs: 100_000 }], expect.any(Number));
     await bench.restoreItems({ trashIds: [trash?.[0]?.trashId] });
-    const attempts = await bench.deps.db.selectFrom("attempts").selectAll().where("item_id", "=", item).execute();
+    const attempts = await bench.deps.db
+      .selectFrom("attempts")
+      .selectAll()
+      .where("item_id", "=", item)
+      .execute();
     expect(attempts).toMatchObject([{ agent: "ann", end_reason: "expired" }]);
   });
 
@@ -120,7 +143,12 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const before = await bench.item("before", { parentId: root });
     const after = await bench.item("after", { parentId: root });
     const afterChild = await bench.item("after's child", { parentId: after });
-    const parent = await bench.item("parent", { parentId: root, tags: "x", complexity: 3, properties: { a: [1] } });
+    const parent = await bench.item("parent", {
+      parentId: root,
+      tags: "x",
+      complexity: 3,
+      properties: { a: [1] },
+    });
     const one = await bench.item("one", { parentId: parent });
     const two = await bench.item("two", { parentId: parent, needs: "gpu" });
     const twoChild = await bench.item("two's child", { parentId: two });
@@ -135,7 +163,11 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const fence = (await bench.state(one)).fence;
     const content = await bench.content(two);
     const edges = await bench.edges();
-    const { trash } = await bench.deleteItems([parent], { recursive: true, actor: actor("ann"), workerId: "s1" });
+    const { trash } = await bench.deleteItems([parent], {
+      recursive: true,
+      actor: actor("ann"),
+      workerId: "s1",
+    });
     expect(await bench.drift()).toEqual([]);
     expect(await bench.state(afterChild)).toMatchObject({ ancestor_blockers: 0 });
 
@@ -145,12 +177,21 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const state = await bench.state(one);
     expect(state).toMatchObject({ agent: null, role: "queue" });
     expect(state.fence).toBeGreaterThan(fence);
-    expect(await bench.content(two)).toMatchObject({ ...content, version: 2, modified_at: expect.any(Date) });
+    expect(await bench.content(two)).toMatchObject({
+      ...content,
+      version: 2,
+      modified_at: expect.any(Date) as unknown,
+    });
     expect(await bench.state(twoChild)).toMatchObject({ ancestor_blockers: 2 });
     expect(await bench.state(afterChild)).toMatchObject({ ancestor_blockers: 1 });
-    const asText = (list: { from: string; to: string }[]) => list.map((edge) => `${edge.from} ${edge.to}`).toSorted();
+    const asText = (list: { from: string; to: string }[]) =>
+      list.map((edge) => `${edge.from} ${edge.to}`).toSorted();
     expect(asText(await bench.edges())).toEqual(asText(edges));
-    const attempts = await bench.deps.db.selectFrom("attempts").selectAll().where("item_id", "=", one).execute();
+    const attempts = await bench.deps.db
+      .selectFrom("attempts")
+      .selectAll()
+      .where("item_id", "=", one)
+      .execute();
     expect(attempts).toMatchObject([{ agent: "ann", end_reason: "released" }]);
   });
 
@@ -159,14 +200,22 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const { trash } = await bench.deleteItems([item]);
     const trashIds = [trash?.[0]?.trashId];
     expect(await bench.restoreItems({ trashIds })).toMatchObject({ restored: 1 });
-    expect((await bench.restoreItems({ trashIds })).failures).toMatchObject([{ errorCode: "CONFLICT_ERROR" }]);
-    expect((await bench.restoreItems({ itemIds: [item] })).failures).toMatchObject([{ errorCode: "CONFLICT_ERROR" }]);
-    expect((await bench.restoreItems({ trashIds: [key()] })).failures).toMatchObject([{ errorCode: "RESOURCE_NOT_FOUND" }]);
+    expect((await bench.restoreItems({ trashIds })).failures).toMatchObject([
+      { errorCode: "CONFLICT_ERROR" },
+    ]);
+    expect((await bench.restoreItems({ itemIds: [item] })).failures).toMatchObject([
+      { errorCode: "CONFLICT_ERROR" },
+    ]);
+    expect((await bench.restoreItems({ trashIds: [key()] })).failures).toMatchObject([
+      { errorCode: "RESOURCE_NOT_FOUND" },
+    ]);
     await bench.deleteItems([item]);
     expect(await bench.restoreItems({ itemIds: [item] })).toMatchObject({ restored: 1 });
     await bench.deleteItems([item]);
     await database().advance(31 * 24 * 60 * 60 * 1000);
-    expect((await bench.restoreItems({ itemIds: [item] })).failures).toMatchObject([{ errorCode: "RESOURCE_NOT_FOUND" }]);
+    expect((await bench.restoreItems({ itemIds: [item] })).failures).toMatchObject([
+      { errorCode: "RESOURCE_NOT_FOUND" },
+    ]);
   });
 
   it("refuses to come back under a parent that is gone or closed, and follows one that moved", async () => {
@@ -176,19 +225,30 @@ describeEachDatabase("deleting and restoring items", (database) => {
     const itemTrash = (await bench.deleteItems([item], { recursive: true })).trash?.[0]?.trashId;
     const parentTrash = (await bench.deleteItems([parent])).trash?.[0]?.trashId;
     const restore = () => bench.restoreItems({ trashIds: [itemTrash] });
-    expect((await restore()).failures).toMatchObject([{ errorCode: "CONFLICT_ERROR", hint: expect.stringContaining("parent") }]);
+    expect((await restore()).failures).toMatchObject([
+      { errorCode: "CONFLICT_ERROR", hint: expect.stringContaining("parent") as unknown },
+    ]);
     await bench.restoreItems({ trashIds: [parentTrash] });
     await bench.advance(parent, "complete");
     expect((await restore()).failures).toMatchObject([{ errorCode: "parent_closed" }]);
     await bench.advance(parent, "reopen");
     await bench.updateItems([{ itemId: parent, parentId: elsewhere }]);
     expect(await restore()).toMatchObject({ restored: 2, failed: 0 });
-    expect(await bench.content(child)).toMatchObject({ root_id: elsewhere, ancestors: [elsewhere, parent, item], depth: 3 });
+    expect(await bench.content(child)).toMatchObject({
+      root_id: elsewhere,
+      ancestors: [elsewhere, parent, item],
+      depth: 3,
+    });
     expect(await bench.drift()).toEqual([]);
   });
 
   it("leaves out edges whose other end is gone, or that would close a cycle by now", async () => {
-    const [first, item, last, gone] = [await bench.item("first"), await bench.item("item"), await bench.item("last"), await bench.item("gone")];
+    const [first, item, last, gone] = [
+      await bench.item("first"),
+      await bench.item("item"),
+      await bench.item("last"),
+      await bench.item("gone"),
+    ];
     await bench.draw([
       { fromItemId: first, toItemId: item },
       { fromItemId: item, toItemId: last },

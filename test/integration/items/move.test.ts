@@ -14,8 +14,14 @@ describeEachDatabase("moving items", (database) => {
     const child = await bench.item("child", { parentId: moved });
     const grandchild = await bench.item("grandchild", { parentId: child });
     const deep = await bench.item("deep", { parentId: to });
-    expect(await bench.updateItems([{ itemId: moved, parentId: deep, title: "arrived" }])).toMatchObject({ updated: 1 });
-    expect(await bench.content(grandchild)).toMatchObject({ root_id: to, depth: 4, ancestors: [to, deep, moved, child] });
+    expect(await bench.updateItems([{ itemId: moved, parentId: deep, title: "arrived" }])).toMatchObject({
+      updated: 1,
+    });
+    expect(await bench.content(grandchild)).toMatchObject({
+      root_id: to,
+      depth: 4,
+      ancestors: [to, deep, moved, child],
+    });
     expect(await bench.content(moved)).toMatchObject({ title: "arrived", parent_id: deep, version: 2 });
     await bench.updateItems([{ itemId: child, parentId: null }]);
     expect(await bench.content(grandchild)).toMatchObject({ root_id: child, depth: 1, ancestors: [child] });
@@ -56,7 +62,12 @@ describeEachDatabase("moving items", (database) => {
     await bench.draw([{ fromItemId: grandparent, toItemId: waiting }]);
     await bench.advance(done, "complete");
     const { items } = await bench.updateItems([{ itemId: open, parentId: null }]);
-    expect(items[0]).toMatchObject({ cascadeEvents: [{ itemId: parent, applied: true }, { itemId: grandparent, applied: true }] });
+    expect(items[0]).toMatchObject({
+      cascadeEvents: [
+        { itemId: parent, applied: true },
+        { itemId: grandparent, applied: true },
+      ],
+    });
     expect(await bench.state(parent)).toMatchObject({ role: "terminal", outcome: "done" });
     expect(await bench.state(grandparent)).toMatchObject({ role: "terminal" });
     expect(await bench.state(waiting)).toMatchObject({ blockers: 0 });
@@ -92,7 +103,10 @@ describeEachDatabase("moving items", (database) => {
     const item = await bench.item("item");
     const other = await bench.item("other");
     // The item comes before the other, which comes before the parent: it cannot be part of the parent.
-    await bench.draw([{ fromItemId: item, toItemId: other }, { fromItemId: other, toItemId: parent }]);
+    await bench.draw([
+      { fromItemId: item, toItemId: other },
+      { fromItemId: other, toItemId: parent },
+    ]);
     const { failures } = await bench.updateItems([{ itemId: item, parentId: parent }]);
     expect(failures).toMatchObject([{ errorCode: "cycle_detected" }]);
     expect(failures?.[0]?.error).toContain("other");

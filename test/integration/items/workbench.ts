@@ -137,7 +137,16 @@ export class Workbench {
   async state(id: string): Promise<StateView> {
     const row = await this.deps.db
       .selectFrom("item_state")
-      .select(["role", "outcome", "blockers", "ancestor_blockers", "open_children", "done_children", "fence", "agent"])
+      .select([
+        "role",
+        "outcome",
+        "blockers",
+        "ancestor_blockers",
+        "open_children",
+        "done_children",
+        "fence",
+        "agent",
+      ])
       .where("item_id", "=", id)
       .executeTakeFirstOrThrow();
     return row;
@@ -153,7 +162,10 @@ export class Workbench {
   }
 
   async edges(): Promise<{ from: string; to: string; type: string }[]> {
-    const rows = await this.deps.db.selectFrom("dependencies").select(["from_item", "to_item", "type"]).execute();
+    const rows = await this.deps.db
+      .selectFrom("dependencies")
+      .select(["from_item", "to_item", "type"])
+      .execute();
     return rows.map((row) => ({ from: row.from_item, to: row.to_item, type: row.type }));
   }
 
