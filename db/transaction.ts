@@ -4,8 +4,8 @@
  *
  * Inside: no network call, no user code, and only the transaction's own handle.
  */
-import type { Kysely, Transaction } from "kysely";
-import type { Database } from "./schema.ts";
+import { CompiledQuery } from "kysely";
+import type { Handle } from "./statement.ts";
 
 const RETRYABLE = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -19,31 +19,56 @@ export class StartOver extends Error {
   }
 }
 
-export interface TransactionOptions {
-  readonly onRetry?: (error: unknown, attempt: number) => void;
+/** The tail of a transaction: writes that travel together with the commit. */
+export interface Tail {
+  /** Takes a statement's promise. It is awaited after the commit was sent; if it fails, nothing was committed. */
+  send(statement: Promise<unknown>): void;
 }
 
-export type Tx = Transaction<Database>;
-
-export async function inTransaction<T>(
-  db: Kysely<Database>,
-  work: (tx: Tx) => Promise<T>,
-  options: TransactionOptions = {},
-): Promise<T> {
+/**
+ * Runs `work` in one transaction. Statements are sent as they are issued, so independent
+ * ones share a round trip when they are not awaited one by one; `begin` travels with the
+ * first, and what is handed to `tail` with the commit.
+ */
+export async function inTransaction<T>(db: Handle, work: (tx: Handle, tail: Tail) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db
-        .transaction()
-        .execute(work);
+      return await db.connection().execute((connection) => runOnce(connection, work));
     } catch (error) {
       if (attempt >= MAX_TRIES || !isWorthRetrying(error)) throw error;
-      options.onRetry?.(error, attempt);
+      // A set that grew collides with nobody; two that collided must not collide again in step.
       if (error instanceof StartOver && attempt < MAX_TRIES / 2) continue;
-      // Two that collided must not collide again in step.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
     }
   }
 }
+
+async function runOnce<T>(connection: Handle, work: (tx: Handle, tail: Tail) => Promise<T>): Promise<T> {
+  const begun = connection.executeQuery(BEGIN);
+  // Its failure is the failure of everything behind it, and is reported there.
+  begun.catch(() => {});
+  const sent: Promise<unknown>[] = [];
+  let result: T;
+  try {
+    result = await work(connection, { send: (promise) => void sent.push(promise) });
+    await begun;
+  } catch (error) {
+    await Promise.allSettled(sent);
+    await connection.executeQuery(ROLLBACK);
+    throw error;
+  }
+  const committed = connection.executeQuery<{ command?: string }>(COMMIT);
+  const outcomes = await Promise.allSettled([...sent, committed]);
+  // A failed statement turns the commit behind it into a rollback.
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  const { rows } = await committed;
+  if (rows[0]?.command === "ROLLBACK") throw new Error("the transaction was rolled back by the database");
+  return result;
+}
+
+const BEGIN = CompiledQuery.raw("begin");
+const COMMIT = CompiledQuery.raw("commit");
+const ROLLBACK = CompiledQuery.raw("rollback");
 
 function isWorthRetrying(error: unknown): boolean {
   if (error instanceof StartOver) return true;

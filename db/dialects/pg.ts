@@ -22,6 +22,8 @@ export function createPgPool(options: PgOptions): Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // Statements that do not wait for each other share a round trip.
+    pipeline: true,
     // A transaction that is left open keeps every dead row version alive for all others.
     idle_in_transaction_session_timeout: 15_000,
     statement_timeout: 30_000,

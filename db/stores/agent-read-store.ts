@@ -36,7 +36,10 @@ const AGENTS = `with seen as (
   )`;
 
 /** A page, those seen last at its head, and how many there are in all. */
-export async function listSeen(handle: Handle, query: AgentListQuery): Promise<{ rows: AgentRow[]; total: number }> {
+export async function listSeen(
+  handle: Handle,
+  query: AgentListQuery,
+): Promise<{ rows: AgentRow[]; total: number }> {
   const where = (parameters: Parameters): string => {
     const conditions = ["true"];
     if (query.holding !== undefined) conditions.push(`l.claims ${query.holding ? ">" : "="} 0`);
@@ -47,7 +50,10 @@ export async function listSeen(handle: Handle, query: AgentListQuery): Promise<{
   };
   const counting = new Parameters();
   const counted = await handle.executeQuery<{ total: number }>(
-    CompiledQuery.raw(`${AGENTS} select count(*)::int as total from listed l where ${where(counting)}`, counting.values),
+    CompiledQuery.raw(
+      `${AGENTS} select count(*)::int as total from listed l where ${where(counting)}`,
+      counting.values,
+    ),
   );
   const parameters = new Parameters();
   const { rows } = await handle.executeQuery<AgentRow>(

@@ -25,7 +25,9 @@ export function readinessCondition(
       const rows = scope.roles
         .filter((role) => role !== "terminal")
         .map((role) => `(${claimableRow(role, scope.containers)})`);
-      return rows.length === 0 ? "false" : `(${rows.join(" or ")}) and ${offeredTo(STRANGER, false, parameters)}`;
+      return rows.length === 0
+        ? "false"
+        : `(${rows.join(" or ")}) and ${offeredTo(STRANGER, false, parameters)}`;
     }
     case "blocked":
       return STUCK;

@@ -32,12 +32,18 @@ export interface StuckQuery {
 }
 
 /** A page, most urgent first, and how many there are in all: two statements. */
-export async function listStuck(handle: Handle, query: StuckQuery): Promise<{ rows: StuckRow[]; total: number }> {
+export async function listStuck(
+  handle: Handle,
+  query: StuckQuery,
+): Promise<{ rows: StuckRow[]; total: number }> {
   const where = (parameters: Parameters): string =>
     [STUCK, ...narrowed(query.filter, parameters), matchesFilter(query.filter, parameters)].join(" and ");
   const counting = new Parameters();
   const counted = await handle.executeQuery<{ total: number }>(
-    CompiledQuery.raw(`select count(*)::int as total from item_state s where ${where(counting)}`, counting.values),
+    CompiledQuery.raw(
+      `select count(*)::int as total from item_state s where ${where(counting)}`,
+      counting.values,
+    ),
   );
   const parameters = new Parameters();
   const page = `select s.item_id from item_state s where ${where(parameters)} order by s.rank, s.created_at, s.item_id

@@ -30,10 +30,17 @@ export interface ClaimListQuery {
 }
 
 /** A page, those that end first at its head, and how many there are in all. */
-export async function listHeld(handle: Handle, query: ClaimListQuery): Promise<{ rows: ClaimRow[]; total: number }> {
+export async function listHeld(
+  handle: Handle,
+  query: ClaimListQuery,
+): Promise<{ rows: ClaimRow[]; total: number }> {
   const where = (parameters: Parameters): string => {
     const filter = query.ancestorId === undefined ? {} : { ancestorId: query.ancestorId };
-    const conditions = ["s.agent is not null", ...narrowed(filter, parameters), matchesFilter(filter, parameters)];
+    const conditions = [
+      "s.agent is not null",
+      ...narrowed(filter, parameters),
+      matchesFilter(filter, parameters),
+    ];
     if (query.agent !== undefined) conditions.push(`s.agent = ${parameters.add(query.agent, "::text")}`);
     // At the very instant of its expiry a claim has lapsed, for reads and writes alike.
     if (query.lapsed !== undefined) conditions.push(`s.expires_at ${query.lapsed ? "<=" : ">"} muster_now()`);
@@ -41,7 +48,10 @@ export async function listHeld(handle: Handle, query: ClaimListQuery): Promise<{
   };
   const counting = new Parameters();
   const counted = await handle.executeQuery<{ total: number }>(
-    CompiledQuery.raw(`select count(*)::int as total from item_state s where ${where(counting)}`, counting.values),
+    CompiledQuery.raw(
+      `select count(*)::int as total from item_state s where ${where(counting)}`,
+      counting.values,
+    ),
   );
   const parameters = new Parameters();
   const { rows } = await handle.executeQuery<ClaimRow>(

@@ -52,7 +52,10 @@ const heldAncestors = statement<HeldAncestorRow>(
 );
 
 /** Claims on the ancestors, nearest or not. */
-export async function readHeldAncestors(handle: Handle, ancestors: readonly string[]): Promise<HeldAncestorRow[]> {
+export async function readHeldAncestors(
+  handle: Handle,
+  ancestors: readonly string[],
+): Promise<HeldAncestorRow[]> {
   return ancestors.length === 0 ? [] : await heldAncestors(handle, [ancestors]);
 }
 
@@ -104,7 +107,10 @@ const SORT_KEYS = {
 } as const;
 
 /** A page and how many there are in all: two statements. Ties are broken by age and id, so that pages never overlap. */
-export async function listItems(handle: Handle, query: ItemListQuery): Promise<{ rows: ListedRow[]; total: number }> {
+export async function listItems(
+  handle: Handle,
+  query: ItemListQuery,
+): Promise<{ rows: ListedRow[]; total: number }> {
   const counting = new Parameters();
   const total = await run<{ total: number }>(
     handle,
@@ -132,7 +138,8 @@ export async function listItems(handle: Handle, query: ItemListQuery): Promise<{
 function conditions(query: ItemListQuery, parameters: Parameters): string {
   const all: string[] = [...narrowed(query.filter, parameters), matchesFilter(query.filter, parameters)];
   if (query.roles !== undefined) all.push(`s.role = any(${parameters.add(query.roles, "::text[]")})`);
-  if (query.depth !== undefined) all.push(`cardinality(s.ancestors) = ${parameters.add(query.depth, "::int")}`);
+  if (query.depth !== undefined)
+    all.push(`cardinality(s.ancestors) = ${parameters.add(query.depth, "::int")}`);
   if (query.assignee !== undefined) all.push(`s.assignee = ${parameters.add(query.assignee, "::text")}`);
   if (query.claimStatus !== undefined) all.push(CLAIM_STATUS[query.claimStatus]);
   if (query.readiness !== undefined && query.readiness !== "all") {
@@ -145,7 +152,9 @@ function conditions(query: ItemListQuery, parameters: Parameters): string {
 /** Lets the indexes of the content find the few rows that a filter means. */
 export function narrowed(filter: SelectorFilter, parameters: Parameters): string[] {
   const content = contentConditions(filter, parameters);
-  return content.length === 0 ? [] : [`s.item_id in (select i.id from items i where ${content.join(" and ")})`];
+  return content.length === 0
+    ? []
+    : [`s.item_id in (select i.id from items i where ${content.join(" and ")})`];
 }
 
 async function run<Row>(handle: Handle, text: string, parameters: Parameters): Promise<Row[]> {

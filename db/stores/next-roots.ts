@@ -64,7 +64,8 @@ export async function rankRoots(
   kind: { readonly role: Role; readonly containers: boolean },
   start: string,
 ): Promise<string[]> {
-  if (kind.role === "queue" && !kind.containers) return (await readyRoots(handle, [start])).map((row) => row.id);
+  if (kind.role === "queue" && !kind.containers)
+    return (await readyRoots(handle, [start])).map((row) => row.id);
   const found = `select s.root_id as id from (select s.root_id from item_state s
     where ${claimableRow(kind.role, kind.containers)}${kind.containers ? " and s.open_children > 0" : ""}
     order by s.rank, s.created_at, s.item_id limit ${ROWS_LOOKED_AT}) s

@@ -54,7 +54,9 @@ export interface CandidateSql {
 }
 
 /** Steps to take until enough was found. */
-export function pathsFor(query: Pick<CandidateSql, "filter" | "role" | "containers" | "ranking">): CandidatePath[] {
+export function pathsFor(
+  query: Pick<CandidateSql, "filter" | "role" | "containers" | "ranking">,
+): CandidatePath[] {
   return narrows(unanchored(query)) ? ["walk", "set"] : ["straight"];
 }
 
@@ -79,7 +81,11 @@ function segment(query: Pick<CandidateSql, "role" | "containers">): string {
 }
 
 function straightSql(query: CandidateSql, parameters: Parameters): string {
-  const conditions = [segment(query), ...anchors(query, parameters), offeredTo(query.asker, query.startable, parameters)];
+  const conditions = [
+    segment(query),
+    ...anchors(query, parameters),
+    offeredTo(query.asker, query.startable, parameters),
+  ];
   const limit = parameters.add(query.limit, "::int");
   return `select ${KEYS} from item_state s where ${conditions.join(" and ")}
     order by ${RANKINGS[query.ranking]} limit ${limit}${query.lock ? " for no key update of s skip locked" : ""}`;
@@ -99,18 +105,25 @@ function locking(query: CandidateSql, picked: string, order: string, parameters:
 
 /** True of leaves in the queue, whose indexes by root and by parent hold the ranking as well. */
 function hasAnchoredIndex(query: Pick<CandidateSql, "role" | "containers" | "ranking">): boolean {
-  return query.role === "queue" && !query.containers && (query.ranking === "priority" || query.ranking === "fair");
+  return (
+    query.role === "queue" && !query.containers && (query.ranking === "priority" || query.ranking === "fair")
+  );
 }
 
 /** Conditions that the ranked indexes themselves can hold, and that therefore bound a walk. */
-function anchors(query: Pick<CandidateSql, "filter" | "role" | "containers" | "ranking">, parameters: Parameters): string[] {
+function anchors(
+  query: Pick<CandidateSql, "filter" | "role" | "containers" | "ranking">,
+  parameters: Parameters,
+): string[] {
   const { parentId, rootId, ancestorId, priority } = query.filter;
   const conditions: string[] = [];
   if (hasAnchoredIndex(query)) {
     if (parentId !== undefined) conditions.push(`s.parent_id = ${parameters.add(parentId, "::uuid")}`);
     if (rootId !== undefined) conditions.push(`s.root_id = ${parameters.add(rootId, "::uuid")}`);
     else if (ancestorId !== undefined && parentId === undefined) {
-      conditions.push(`s.root_id = (select r.root_id from item_state r where r.item_id = ${parameters.add(ancestorId, "::uuid")})`);
+      conditions.push(
+        `s.root_id = (select r.root_id from item_state r where r.item_id = ${parameters.add(ancestorId, "::uuid")})`,
+      );
     }
   }
   if (ancestorId !== undefined) {
@@ -164,13 +177,19 @@ export function contentConditions(filter: SelectorFilter, parameters: Parameters
     const id = parameters.add(filter.ancestorId, "::uuid");
     conditions.push(`(i.ancestors @> array[${id}] or i.id = ${id})`);
   }
-  if (filter.parentId !== undefined) conditions.push(`i.parent_id = ${parameters.add(filter.parentId, "::uuid")}`);
+  if (filter.parentId !== undefined)
+    conditions.push(`i.parent_id = ${parameters.add(filter.parentId, "::uuid")}`);
   if (filter.type !== undefined) conditions.push(`i.type = ${parameters.add(filter.type, "::text")}`);
   return conditions;
 }
 
 /** The best of each root in turn: first everybody's first, then everybody's second. */
-function fairSql(query: CandidateSql, roots: readonly string[], path: CandidatePath, parameters: Parameters): string {
+function fairSql(
+  query: CandidateSql,
+  roots: readonly string[],
+  path: CandidatePath,
+  parameters: Parameters,
+): string {
   const turns = `unnest(${parameters.add(roots, "::uuid[]")}) with ordinality as r(id, turn)`;
   const conditions = `${matchesFilter(query.filter, parameters)} and ${offeredTo(query.asker, query.startable, parameters)}`;
   const order = RANKINGS.fair;

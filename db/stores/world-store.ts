@@ -52,12 +52,17 @@ interface EdgeRow {
   to_has_children: boolean;
 }
 
+/** Edges out of everything whose role the decision may change; `$1` and `$2` as above. */
 const edgesFrom = statement<EdgeRow>(
   "world_edges",
   `select d.id, d.from_item, d.to_item, d.unblock_at, d.on_cancelled,
      exists (select 1 from items c where c.parent_id = d.to_item) as to_has_children
    from dependencies d
-   where d.from_item = any($1::uuid[]) and d.type = 'BLOCKS'`,
+   where d.type = 'BLOCKS' and d.from_item in (
+     select unnest($1::uuid[] || $2::uuid[])
+     union select p.parent_id from item_state p
+       where p.item_id = any($1::uuid[] || $2::uuid[]) and p.parent_id is not null
+   )`,
 );
 
 export interface LoadWorld {
@@ -74,13 +79,15 @@ export interface LoadWorld {
 /** Locks and loads. Items that do not exist are simply not in the world. */
 export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World> {
   const { items, extra } = input;
-  const rows = await lockRows(handle, [items, extra.items, extra.subtrees, input.neighbours]);
-  const ids = rows.map((row) => row.item_id);
+  // Sent together; the second runs after the first has its locks, and sees what was committed meanwhile.
+  const [rows, edges] = await Promise.all([
+    lockRows(handle, [items, extra.items, extra.subtrees, input.neighbours]),
+    input.neighbours ? edgesFrom(handle, [items, extra.items]) : [],
+  ]);
   if (extra.subtrees.length > 0) {
-    const grown = await grownSubtrees(handle, [extra.subtrees, ids]);
+    const grown = await grownSubtrees(handle, [extra.subtrees, rows.map((row) => row.item_id)]);
     if (grown.length > 0) throw new NotLocked(grown.map((row) => row.id));
   }
-  const edges = input.neighbours && ids.length > 0 ? await edgesFrom(handle, [ids]) : [];
   return new World({
     now: rows[0]?.now.getTime() ?? 0,
     states: rows.map(toItemState),

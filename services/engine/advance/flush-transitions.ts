@@ -10,6 +10,7 @@ import {
 } from "../../../db/stores/idempotency-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
+import type { Tail } from "../../../db/transaction.ts";
 import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
@@ -25,7 +26,7 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, world } = await transact(deps, (tx, wider) => runTransitions(deps, tx, calls, wider));
+  const { outcomes, world } = await transact(deps, (tx, wider, tail) => runTransitions(deps, tx, calls, wider, tail));
   await afterCommit(deps, world);
   return outcomes;
 }
@@ -40,17 +41,21 @@ async function runTransitions(
   tx: Handle,
   calls: readonly TransitionCall[],
   wider: Wider,
+  tail: Tail,
 ): Promise<Flushed> {
   const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
-  const taken = await takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined);
+  // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be replays are locked for nothing.
+  const [taken, world] = await Promise.all([
+    takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
+    lockWorld(
+      deps,
+      tx,
+      calls.map((call) => call.request.itemId),
+      wider,
+    ),
+  ]);
   const isReplay = (call: TransitionCall): boolean => call.record !== null && !taken.has(keyText(call.record));
   const fresh = calls.filter((call) => !isReplay(call));
-  const world = await lockWorld(
-    deps,
-    tx,
-    fresh.map((call) => call.request.itemId),
-    wider,
-  );
   // Whoever holds the item now has not lost it: only the others' past is looked up.
   const ends = await findLatestEnds(
     tx,
@@ -62,7 +67,7 @@ async function runTransitions(
   );
   const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
   const { outcomes, answers } = await answer(tx, fresh, verdicts);
-  await saveWorld(tx, world, answers);
+  tail.send(saveWorld(tx, world, answers));
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call)));

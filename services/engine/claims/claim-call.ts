@@ -31,7 +31,12 @@ export interface ClaimCall {
 export type HeldVerdict = Extract<ClaimVerdict, { kind: "held" }>;
 
 export type ClaimOutcome =
-  | { readonly kind: "granted"; readonly answer: GrantedAnswer }
+  | {
+      readonly kind: "granted";
+      readonly answer: GrantedAnswer;
+      /** The caller held it already: the tenure went on, perhaps with another ttl. */
+      readonly refreshed: boolean;
+    }
   | { readonly kind: "replayed"; readonly answer: GrantedAnswer }
   /** A selector found nothing that is free right now. */
   | { readonly kind: "empty" }

@@ -8,7 +8,7 @@ import type { ClaimRefused, ClaimResult } from "../../contract/claiming.ts";
 import type { EngineDeps } from "../deps.ts";
 import { CLAIMABLE } from "../writing/transact.ts";
 import { emptyResult, grantedResult, refusedResult } from "./claim-answers.ts";
-import type { ClaimCall, ClaimOutcome } from "./claim-call.ts";
+import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
 import { diagnoseEmpty } from "./empty-answers.ts";
 import { freeLapsedInTheWay } from "./free-lapsed.ts";
 import type { ClaimLane, ClaimState } from "./claim-lane.ts";
@@ -118,6 +118,7 @@ async function conclude(
   const { answer } = outcome;
   const now = await deps.time.now();
   if (outcome.kind === "granted") {
+    if (outcome.refreshed) await hearAgain(deps, answer, now);
     state.memory.remember(answer.itemId, {
       fence: answer.fence,
       agent: answer.claimedBy,
@@ -129,4 +130,13 @@ async function conclude(
   }
   const replay = await replayState(deps, answer, now);
   return { result: grantedResult(answer, now, replay), session: answer.session, empty: false, nextAt: null };
+}
+
+/**
+ * A tenure that began is told to the clock with its commit; one that went on is told here.
+ * Else another replica would go by the ttl of before: it would call a holder safe for longer
+ * than the database does.
+ */
+async function hearAgain(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<void> {
+  await deps.coordination.claimClock.touch([{ key: answer.itemId, fence: answer.fence, ttlMs: answer.ttlMs }], now);
 }

@@ -8,9 +8,10 @@
  * ranked scan with a limit of n and get n different items.
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
-import { findConcerns, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
-import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { findConcerns, type HolderConcerns, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
+import { type IdempotencyRecord, keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
+import type { Tail } from "../../../db/transaction.ts";
 import { fault } from "../../contract/errors.ts";
 import { isHolder } from "../../core/claim.ts";
 import type { World } from "../../core/world.ts";
@@ -27,7 +28,7 @@ const BATCH_LOCK_TIMEOUT_MS = 100;
 
 export async function flushClaims(deps: EngineDeps, calls: readonly ClaimCall[]): Promise<ClaimOutcome[]> {
   const alone = calls.length === 1;
-  const { outcomes, world } = await transact(deps, (tx, wider) => runClaims(deps, tx, calls, wider, alone));
+  const { outcomes, world } = await transact(deps, (tx, wider, tail) => runClaims(deps, tx, calls, wider, tail));
   if (world !== null) await afterCommit(deps, world);
   return outcomes;
 }
@@ -42,55 +43,73 @@ async function runClaims(
   tx: Handle,
   calls: readonly ClaimCall[],
   wider: Wider,
-  alone: boolean,
+  tail: Tail,
 ): Promise<Flushed> {
   const outcomes = new Map<ClaimCall, ClaimOutcome>();
   const present = calls.filter((call) => !call.signal.aborted);
   for (const call of calls) if (call.signal.aborted) outcomes.set(call, { kind: "gone" });
-  const fresh = await takeCallKeys(tx, present, outcomes, alone);
-  const world = fresh.length === 0 ? null : await decideFresh(deps, tx, fresh, wider, alone, outcomes);
+  const { taken, held, particular } = await takeLocks(deps, tx, present, calls.length === 1);
+  const fresh: ClaimCall[] = [];
+  for (const call of present) {
+    if (call.record === null || taken.has(keyText(call.record))) fresh.push(call);
+    else outcomes.set(call, await replay(tx, call.record));
+  }
+  let world: World | null = null;
+  if (fresh.length > 0) {
+    const picked = await pickItems(tx, fresh, particular);
+    world = await decideFresh(deps, tx, { calls: fresh, picked, held }, wider, tail, outcomes);
+  }
   return { outcomes: calls.map((call) => outcomes.get(call) ?? { kind: "gone" }), world };
 }
 
-async function takeCallKeys(
-  tx: Handle,
-  calls: readonly ClaimCall[],
-  outcomes: Map<ClaimCall, ClaimOutcome>,
-  alone: boolean,
-): Promise<ClaimCall[]> {
-  const taken = await takeKeys(
-    tx,
-    calls.flatMap((call) => (call.record === null ? [] : [call.record])),
-    alone ? undefined : BATCH_LOCK_TIMEOUT_MS,
-  );
-  const fresh: ClaimCall[] = [];
-  for (const call of calls) {
-    if (call.record === null || taken.has(keyText(call.record))) {
-      fresh.push(call);
-      continue;
-    }
-    const stored = await replayOf(tx, call.record);
-    outcomes.set(call, { kind: "replayed", answer: stored.answer as unknown as GrantedAnswer });
-  }
-  return fresh;
+interface Locked extends HolderConcerns {
+  /** Keys that were not used before. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** Keys, then holders, then what they hold: sent together, run in this order. Alone, a busy holder is waited for. */
+async function takeLocks(deps: EngineDeps, tx: Handle, calls: readonly ClaimCall[], alone: boolean): Promise<Locked> {
+  const { identity } = deps.settings;
+  const [taken, busy, concerns] = await Promise.all([
+    takeKeys(
+      tx,
+      calls.flatMap((call) => (call.record === null ? [] : [call.record])),
+      alone ? undefined : BATCH_LOCK_TIMEOUT_MS,
+    ),
+    lockHolders(tx, [...new Set(calls.map((call) => holderKey(call, identity)))], alone),
+    findConcerns(tx, calls, identity),
+  ]);
+  if (busy.length > 0) throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
+  return { taken, ...concerns };
+}
+
+async function replay(tx: Handle, record: IdempotencyRecord): Promise<ClaimOutcome> {
+  const stored = await replayOf(tx, record);
+  return { kind: "replayed", answer: stored.answer as unknown as GrantedAnswer };
+}
+
+interface Chosen {
+  readonly calls: readonly ClaimCall[];
+  readonly picked: ReadonlyMap<ClaimCall, string>;
+  readonly held: HolderConcerns["held"];
 }
 
 async function decideFresh(
   deps: EngineDeps,
   tx: Handle,
-  calls: readonly ClaimCall[],
+  { calls, picked, held }: Chosen,
   wider: Wider,
-  alone: boolean,
+  tail: Tail,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<World> {
   const { identity } = deps.settings;
-  const busy = await lockHolders(tx, [...new Set(calls.map((call) => holderKey(call, identity)))], alone);
-  if (busy.length > 0) throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
-  const { held, particular } = await findConcerns(tx, calls, identity);
-  const picked = await pickItems(tx, calls, particular);
-  const items = [...picked.values(), ...held.map((one) => one.itemId)];
+  const ids = [...new Set(picked.values())];
+  const items = [...new Set([...ids, ...held.map((one) => one.itemId)])];
   const neighbours = held.length > 0 || calls.some((call) => call.start || call.target.kind === "item");
-  const world = await lockWorld(deps, tx, [...new Set(items)], wider, neighbours);
+  const [world, heads] = await Promise.all([
+    lockWorld(deps, tx, items, wider, neighbours),
+    findClaimedHeads(tx, ids),
+  ]);
   const verdicts = new Map<ClaimCall, GrantVerdict>();
   for (const call of calls) {
     const itemId = picked.get(call);
@@ -98,7 +117,8 @@ async function decideFresh(
     const others = held.filter((one) => isHolder(one, call, identity)).map((one) => one.itemId);
     verdicts.set(call, grantClaim(world, call, itemId, others, identity));
   }
-  await saveWorld(tx, world, await answer(tx, calls, verdicts, world.now, outcomes));
+  const answers = await answer(tx, calls, verdicts, world.now, heads, outcomes);
+  tail.send(saveWorld(tx, world, answers));
   return world;
 }
 
@@ -107,13 +127,10 @@ async function answer(
   calls: readonly ClaimCall[],
   verdicts: ReadonlyMap<ClaimCall, GrantVerdict>,
   now: number,
+  heads: ReadonlyMap<string, Record<string, unknown>>,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<SavedAnswer[]> {
   const granted = [...verdicts].flatMap(([call, one]) => (one.kind === "granted" ? [{ call, before: one.before }] : []));
-  const heads = await findClaimedHeads(
-    tx,
-    granted.map((one) => one.before.id),
-  );
   const byId = granted.filter(({ call }) => call.target.kind === "item");
   const warnings = await warnAbout(tx, byId, now);
   const saved: SavedAnswer[] = [];
@@ -138,11 +155,12 @@ function toOutcome(
     // Lost within the flush to a claim by id: the selector looks again, its caller never hears of it.
     return verdict.kind === "held" && call.target.kind === "selector" ? { kind: "empty" } : verdict;
   }
-  const { state, started } = verdict;
+  const { state, started, refreshed } = verdict;
   const { claim } = state;
   if (claim === null) throw new Error("a granted claim is not there");
   return {
     kind: "granted",
+    refreshed,
     answer: {
       itemId: state.id,
       session: claim.session,

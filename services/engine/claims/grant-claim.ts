@@ -5,6 +5,7 @@
  */
 import { type AdvanceRefusal, decideAdvance } from "../../core/advance.ts";
 import { type ClaimVerdict, type Identity, isHolder, judgeClaim, TENURE_MS } from "../../core/claim.ts";
+import { clearClaim } from "../../core/clear-claim.ts";
 import type { ItemState } from "../../core/state.ts";
 import { endTenure, grant, renew } from "../../core/tenure.ts";
 import { NOBODY, type World } from "../../core/world.ts";
@@ -17,6 +18,8 @@ export type GrantVerdict =
       /** As it stood when it was claimed. */
       readonly before: ItemState;
       readonly started: boolean;
+      /** Its own holder claimed it again: the tenure went on. */
+      readonly refreshed: boolean;
     }
   | { readonly kind: "not_found" }
   | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
@@ -69,17 +72,20 @@ function take(
   if (verdict.kind === "grant" && verdict.displaces) {
     const end = endTenure(world, item.id, { reason: "expired", requeue: true, detail: null, by: NOBODY });
     if (end.dead) return { kind: "refused", code: "item_dead" };
+    // Its closing was only withheld for the sake of the holder who is gone.
+    if (world.get(item.id).role === "terminal") return { kind: "refused", code: "terminal_item" };
   }
   releaseOthers(world, call, item.id, others, identity);
   if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
   else give(world, call, item, verdict.kind === "take_over");
   const started = call.start && start(world, call, item.id);
-  return { kind: "granted", state: world.get(item.id), before: item, started };
+  return { kind: "granted", state: world.get(item.id), before: item, started, refreshed: verdict.kind === "refresh" };
 }
 
 /** A tenure that changes session goes on under a new fence, from its first claim on. */
 function give(world: World, call: ClaimCall, item: ItemState, takesOver: boolean): void {
-  if (takesOver) endTenure(world, item.id, { reason: "released", requeue: false, detail: null, by: call.author });
+  // Nobody lets go of the item here, so nothing happens that waits for its release.
+  if (takesOver) clearClaim(world, item.id, "released", "taken over by another session of the same agent");
   const kept = takesOver ? item.claim?.originalClaimedAt : undefined;
   grant(world, item.id, {
     agent: call.agent,

@@ -4,7 +4,7 @@
  * then, after the commit and never before, the clock and the waiting claims are told.
  */
 import { type Handle } from "../../../db/statement.ts";
-import { inTransaction, StartOver, type TransactionOptions } from "../../../db/transaction.ts";
+import { inTransaction, StartOver, type Tail } from "../../../db/transaction.ts";
 import { loadWorld, saveWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -18,25 +18,20 @@ export interface Wider {
 /** Runs `work`, again with a wider set for as long as it asks for one. */
 export async function transact<T>(
   deps: EngineDeps,
-  work: (tx: Handle, wider: Wider) => Promise<T>,
-  options: TransactionOptions = {},
+  work: (tx: Handle, wider: Wider, tail: Tail) => Promise<T>,
 ): Promise<T> {
   const items = new Set<string>();
   const subtrees = new Set<string>();
-  return await inTransaction(
-    deps.db,
-    async (tx) => {
-      try {
-        return await work(tx, { items: [...items], subtrees: [...subtrees] });
-      } catch (error) {
-        if (!(error instanceof NotLocked)) throw error;
-        for (const id of error.items) items.add(id);
-        for (const id of error.subtrees) subtrees.add(id);
-        throw new StartOver(error.message);
-      }
-    },
-    options,
-  );
+  return await inTransaction(deps.db, async (tx, tail) => {
+    try {
+      return await work(tx, { items: [...items], subtrees: [...subtrees] }, tail);
+    } catch (error) {
+      if (!(error instanceof NotLocked)) throw error;
+      for (const id of error.items) items.add(id);
+      for (const id of error.subtrees) subtrees.add(id);
+      throw new StartOver(error.message);
+    }
+  });
 }
 
 /** Locks and loads the items with their neighbours. */
