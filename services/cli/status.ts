@@ -2,7 +2,7 @@
 import { EXIT } from "../contract/errors.ts";
 import { clientConfig, readConfig } from "../runtime/config.ts";
 import { findServer } from "./find-server.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
 import { getAny } from "./rest.ts";
 
 interface Readiness {
@@ -38,14 +38,7 @@ export async function showStatus({ json }: { readonly json: boolean }): Promise<
       ...Object.entries(checks).map(
         ([name, { ok, reason }]) => `  ${name}: ${ok ? "ok" : (reason ?? "away")}`,
       ),
-      ...(counts === null
-        ? []
-        : [
-            table(
-              ["", ""],
-              Object.entries(counts).map(([label, count]) => [`  ${label}`, String(count)]),
-            ).trim(),
-          ]),
+      ...Object.entries(counts ?? {}).map(([label, count]) => `  ${label}: ${count}`),
     ].join("\n"),
   );
   return ready ? EXIT.ok : EXIT.unavailable;
