@@ -60,7 +60,7 @@ describe("a dead item", () => {
 
   it("is not brought back by an agent, whatever the trigger", () => {
     for (const trigger of TRIGGERS.filter((one) => one !== "cancel")) {
-      expect(refusalOf(dead(), "a", trigger), `${trigger}`).toBe("item_dead");
+      expect(refusalOf(dead(), "a", trigger), `trigger ${trigger}`).toBe("item_dead");
     }
   });
 

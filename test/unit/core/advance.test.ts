@@ -95,7 +95,7 @@ describe("an item whose claim has lapsed", () => {
       ["stubborn", "review"],
     ] as const) {
       const world = worldOf({ a: { type, role, attempts: 1, claim: LAPSED } }, [], POLICIES);
-      expect(refusalOf(world, "a", "complete", { agent: "bob" }), `${role}`).toBe("item_dead");
+      expect(refusalOf(world, "a", "complete", { agent: "bob" }), `role ${role}`).toBe("item_dead");
     }
   });
 
@@ -137,7 +137,7 @@ describe("what stands against a move", () => {
 
   it("but never for a cancel, a block or a move back [B9]", () => {
     for (const trigger of ["cancel", "block", "hold", "requeue", "fail"] as const) {
-      expect(refusalOf(blocked("work"), "a", trigger), `${trigger}`).toBeNull();
+      expect(refusalOf(blocked("work"), "a", trigger), `trigger ${trigger}`).toBeNull();
     }
     expect(refusalOf(blocked("review"), "a", "rework")).toBeNull();
   });
@@ -153,7 +153,7 @@ describe("what stands against a move", () => {
   it("open children, for everything that would close it", () => {
     for (const trigger of ["complete", "start", "cancel"] as const) {
       const world = worldOf({ a: { role: "work" }, child: { under: "a" } });
-      expect(decide(world, "a", trigger), `${trigger}`).toMatchObject({
+      expect(decide(world, "a", trigger), `trigger ${trigger}`).toMatchObject({
         refusal: { code: "open_children", openChildren: 1 },
       });
     }
