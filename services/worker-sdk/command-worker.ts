@@ -38,6 +38,8 @@ export interface CommandWorkerReport {
 
 const EXIT_DONE = 0;
 /** EX_TEMPFAIL of sysexits.h. */
+/** How long an item that a program put off is kept out of the offers. */
+const LATER_SECONDS = 2;
 const EXIT_LATER = 75;
 /** Within the limit of a reason, with room for the line in front. */
 const TAIL_SIZE_MAX_BYTES = REASON_LENGTH_MAX - 200;
@@ -143,7 +145,10 @@ function outcomeOf(options: CommandWorkerOptions, end: ProgramEnd, { signal }: H
   if (exitCode === EXIT_DONE) return complete({ trigger: "start" });
   // We ended it, so its end says nothing about the item.
   if (signal.aborted) return handBack("stopped by the worker");
-  if (exitCode === EXIT_LATER) return handBack(`${options.command} exited with ${EXIT_LATER}: later`);
+  if (exitCode === EXIT_LATER) {
+    // Not only this slot should leave it alone for a while: all of them should.
+    return handBack(`${options.command} exited with ${EXIT_LATER}: later`, { delaySeconds: LATER_SECONDS });
+  }
   const how = exitSignal === null ? `exited with ${exitCode}` : `was ended by ${exitSignal}`;
   return fail(`${options.command.slice(-100)} ${how}\n${stderrTail}`.trim());
 }

@@ -7,9 +7,14 @@ import type { SlotContext } from "./slot-context.ts";
 const RELEASE_TIMEOUT_MS = 1_000;
 
 /** Puts the item back into the queue. Never throws. */
-export async function giveBack(claim: ClaimGranted, slot: SlotContext, reason: string): Promise<void> {
+export async function giveBack(
+  claim: ClaimGranted,
+  slot: SlotContext,
+  reason: string,
+  delaySeconds?: number,
+): Promise<void> {
   const { itemId, fence } = claim;
-  const released = await release(itemId, fence, slot, true);
+  const released = await release(itemId, fence, slot, true, delaySeconds);
   if (released) slot.emit({ type: "handed_back", itemId, fence, workerId: slot.client.workerId, reason });
 }
 
@@ -19,10 +24,14 @@ export async function release(
   fence: number,
   slot: SlotContext,
   requeue: boolean,
+  delaySeconds?: number,
 ): Promise<boolean> {
   try {
     const limits = { timeoutMs: RELEASE_TIMEOUT_MS, retryForMs: RELEASE_TIMEOUT_MS };
-    const [result] = await slot.client.release([{ itemId, fence, requeue }], limits);
+    const [result] = await slot.client.release(
+      [{ itemId, fence, requeue, ...(delaySeconds === undefined ? {} : { delaySeconds }) }],
+      limits,
+    );
     if (result?.outcome === "success") return true;
     slot.log.info({ itemId, fence, outcome: result?.outcome }, "nothing to release: the claim had ended");
   } catch (error) {

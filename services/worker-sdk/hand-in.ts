@@ -43,7 +43,7 @@ export async function handIn(tenure: Tenure, outcome: Outcome, slot: SlotContext
   try {
     if (outcome.kind === "complete") return await handInComplete(tenure, outcome, slot);
     if (outcome.kind === "fail") return await handInFailure(tenure, outcome, slot);
-    await giveBack(tenure.claim, slot, outcome.reason);
+    await giveBack(tenure.claim, slot, outcome.reason, outcome.delaySeconds);
     return { kind: "handed_back", next: null };
   } catch (error) {
     return undelivered(tenure, textOf(error), slot);

@@ -11,7 +11,7 @@ export type Outcome =
       readonly trigger?: FinishTrigger | undefined;
       readonly summary?: string | undefined;
     }
-  | { readonly kind: "handBack"; readonly reason: string }
+  | { readonly kind: "handBack"; readonly reason: string; readonly delaySeconds?: number | undefined }
   | { readonly kind: "fail"; readonly class: FailureClass; readonly reason: string };
 
 /**
@@ -34,13 +34,18 @@ export function complete(options: { trigger?: FinishTrigger; summary?: string } 
 /**
  * Not now: puts the item back into the queue without counting an attempt against it.
  * The slot waits a little longer each time before it claims again.
+ * @param options.delaySeconds whole seconds during which the item is offered to nobody.
  * @example
  * ```ts
- * if (await diskIsFull()) return handBack("no space left");
+ * if (await diskIsFull()) return handBack("no space left", { delaySeconds: 60 });
  * ```
  */
-export function handBack(reason = "handed back by the handler"): Outcome {
-  return { kind: "handBack", reason: reason.slice(0, REASON_LENGTH_MAX) };
+export function handBack(
+  reason = "handed back by the handler",
+  options: { delaySeconds?: number } = {},
+): Outcome {
+  const { delaySeconds } = options;
+  return { kind: "handBack", reason: reason.slice(0, REASON_LENGTH_MAX), delaySeconds };
 }
 
 /**
