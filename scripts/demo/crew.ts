@@ -1,0 +1,111 @@
+/** The worker processes of the demo, and the accident that happens to one of them. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Child, startChild } from "./child.ts";
+import { followJournal, type JournalTail, type StartedLine } from "./journal.ts";
+import { withoutSettings } from "./muster-process.ts";
+import type { Claim, View } from "./view.ts";
+
+export interface CrewOptions {
+  readonly names: readonly string[];
+  readonly urls: readonly string[];
+  readonly rootId: string;
+  /** For journals and output. */
+  readonly folder: string;
+  readonly slots?: number;
+  readonly ttlSeconds: number;
+  /** How long every item takes; by default its complexity decides. */
+  readonly workMs?: number;
+}
+
+export interface Worker {
+  readonly name: string;
+  readonly process: Child;
+  readonly journal: JournalTail;
+}
+
+export interface Crew extends AsyncDisposable {
+  readonly workers: readonly Worker[];
+  /** Lets them end by themselves; answers how each ended. */
+  stop(): Promise<ReadonlyMap<string, number | NodeJS.Signals>>;
+}
+
+const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
+const LOOK_EVERY_MS = 10;
+
+export function startCrew(options: CrewOptions): Crew {
+  const workers = options.names.map((name) => startWorker(name, options));
+  const stop: Crew["stop"] = async () =>
+    new Map(
+      await Promise.all(workers.map(async ({ name, process: child }) => [name, await child.stop()] as const)),
+    );
+  return { workers, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
+
+function startWorker(name: string, options: CrewOptions): Worker {
+  const { urls, rootId, folder, slots = 1, ttlSeconds, workMs } = options;
+  const path = join(folder, `${name}.jsonl`);
+  const flags = {
+    name,
+    urls: urls.join(","),
+    root: rootId,
+    journal: path,
+    slots: String(slots),
+    ttl: String(ttlSeconds),
+    ...(workMs === undefined ? {} : { "work-ms": String(workMs) }),
+  };
+  const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+  const logPath = join(folder, `${name}.log`);
+  return {
+    name,
+    process: startChild({
+      name,
+      args: [WORKER, ...args],
+      env: withoutSettings(process.env),
+      logPath,
+      channel: true,
+    }),
+    journal: followJournal(path),
+  };
+}
+
+export interface Victim {
+  readonly worker: Worker;
+  readonly line: StartedLine;
+}
+
+/**
+ * Kills a worker in the middle of an item. Each candidate is frozen first: only of a process that
+ * stands still can be said, by its own file and by the server, that it holds an item and has not
+ * handed it in. One that turns out to be between two items goes on.
+ */
+export async function killInMidItem(crew: Crew, view: View, signal: AbortSignal): Promise<Victim> {
+  for (let turn = 0; ; turn += 1) {
+    signal.throwIfAborted();
+    const worker = crew.workers[turn % crew.workers.length];
+    if (worker === undefined) throw new Error("There is nobody to kill.");
+    if (freshWork(worker) !== null) {
+      worker.process.signal("SIGSTOP");
+      const line = freshWork(worker);
+      if (line !== null && holds(await view.claims(), worker.name, line)) {
+        worker.process.signal("SIGKILL");
+        return { worker, line };
+      }
+      worker.process.signal("SIGCONT");
+    }
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+/** What it works on, if that has only begun: later the result may be on its way already. */
+function freshWork({ journal }: Worker): StartedLine | null {
+  journal.readNew();
+  const last = journal.lines.at(-1);
+  if (last?.kind !== "started") return null;
+  return Date.now() - last.at < last.workMs / 2 ? last : null;
+}
+
+function holds(claims: readonly Claim[], agent: string, { itemId, fence }: StartedLine): boolean {
+  return claims.some((claim) => claim.agent === agent && claim.itemId === itemId && claim.fence === fence);
+}
