@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
 import { describeEachDatabase } from "../support/database.ts";
+import { asking } from "../support/asking.ts";
 import { createTestEngine } from "../support/engine.ts";
 import { plantEdge, plantItem } from "../support/fixtures.ts";
 
 describeEachDatabase("the ready list", (database) => {
   it("has what is waited for, and not what waits [S27]", async () => {
     const engine = createTestEngine(database());
+    const { search, blocked: listBlocked } = asking(engine);
     const { db } = database();
     const a = await plantItem(db, { title: "A" });
     const b = await plantItem(db, { title: "B" });
@@ -15,14 +17,14 @@ describeEachDatabase("the ready list", (database) => {
     const bug = await plantItem(db, { title: "bug", type: "bug" });
     await plantEdge(db, bug, epic);
 
-    const ready = await engine.call("query_items", { operation: "search", readiness: "ready" });
-    expect(ready.items.map((item: { id: string }) => item.id).toSorted()).toEqual([b, bug].toSorted());
-    const epics = await engine.call("query_items", { operation: "search", readiness: "ready", type: "epic" });
+    const ready = await search({ readiness: "ready" });
+    expect(ready.items.map((item) => item.id).toSorted()).toEqual([b, bug].toSorted());
+    const epics = await search({ readiness: "ready", type: "epic" });
     expect(epics).toMatchObject({ items: [], total: 0 });
-    const blocked = await engine.call("get_blocked_items", {});
+    const blocked = await listBlocked();
     expect(blocked.total).toBe(3);
     expect(blocked.blockedItems).toContainEqual(
-      expect.objectContaining({
+      expect.objectContaining<object>({
         itemId: a,
         blockType: "dependency",
         blockerCount: 1,

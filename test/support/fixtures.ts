@@ -57,7 +57,12 @@ export async function plantItem(db: Kysely<Database>, item: ItemFixture = {}): P
 }
 
 /** `from` blocks `to`; the counters of `to` and of everything below it are right afterwards. */
-export async function plantEdge(db: Kysely<Database>, from: string, to: string, edge: Omit<EdgeFixture, "from" | "to"> = {}): Promise<void> {
+export async function plantEdge(
+  db: Kysely<Database>,
+  from: string,
+  to: string,
+  edge: Omit<EdgeFixture, "from" | "to"> = {},
+): Promise<void> {
   await plantGraph(db, [], [{ ...edge, from, to }]);
 }
 
@@ -79,12 +84,21 @@ interface Placed extends ItemFixture {
   readonly ancestors: readonly string[];
 }
 
-async function placed(db: Kysely<Database>, rows: readonly (ItemFixture & { id: string })[]): Promise<Placed[]> {
+async function placed(
+  db: Kysely<Database>,
+  rows: readonly (ItemFixture & { id: string })[],
+): Promise<Placed[]> {
   const inside = new Set(rows.map((row) => row.id));
-  const outside = [...new Set(rows.flatMap((row) => (row.parentId && !inside.has(row.parentId) ? [row.parentId] : [])))];
+  const outside = [
+    ...new Set(rows.flatMap((row) => (row.parentId && !inside.has(row.parentId) ? [row.parentId] : []))),
+  ];
   const paths = new Map<string, readonly string[]>();
   if (outside.length > 0) {
-    const known = await db.selectFrom("items").select(["id", "ancestors"]).where("id", "in", outside).execute();
+    const known = await db
+      .selectFrom("items")
+      .select(["id", "ancestors"])
+      .where("id", "in", outside)
+      .execute();
     for (const row of known) paths.set(row.id, [...row.ancestors, row.id]);
   }
   return rows.map((row) => {
@@ -152,7 +166,8 @@ function toRecord(row: Placed): Record<string, unknown> {
     status_label: row.statusLabel ?? null,
     dead: row.dead ?? false,
     attempts: row.attempts ?? 0,
-    available_in: row.availableIn === undefined || row.availableIn === null ? null : `${row.availableIn} seconds`,
+    available_in:
+      row.availableIn === undefined || row.availableIn === null ? null : `${row.availableIn} seconds`,
     agent: claim?.agent ?? null,
     session: claim === null ? null : (claim.session ?? `${claim.agent}-session`),
     ttl_ms: claim === null ? null : (claim.ttlSeconds ?? 900) * 1000,
@@ -199,5 +214,7 @@ export async function recount(db: Kysely<Database>): Promise<void> {
     update item_state s set blockers = c.blockers, ancestor_blockers = c.above, open_children = c.open, done_children = c.done
     from counted c
     where c.item_id = s.item_id
-      and (s.blockers, s.ancestor_blockers, s.open_children, s.done_children) <> (c.blockers, c.above, c.open, c.done)`.execute(db);
+      and (s.blockers, s.ancestor_blockers, s.open_children, s.done_children) <> (c.blockers, c.above, c.open, c.done)`.execute(
+    db,
+  );
 }

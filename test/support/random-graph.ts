@@ -1,6 +1,6 @@
 /** Small random work graphs: one root, items below it in any state, edges between them. */
 import { randomUUID } from "node:crypto";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { EdgeFixture, ItemFixture } from "./fixtures.ts";
 
 export interface RandomGraph {
@@ -48,7 +48,9 @@ type DrawnEdge = typeof edge extends fc.Arbitrary<infer T> ? T : never;
 function assemble(drawn: readonly DrawnItem[], drawnEdges: readonly DrawnEdge[]): RandomGraph {
   const ids = drawn.map(() => randomUUID());
   const root = ids[0] ?? "";
-  const items = drawn.map((one, at) => toFixture(one, ids[at] ?? root, at === 0 ? null : (ids[one.parent % at] ?? root)));
+  const items = drawn.map((one, at) =>
+    toFixture(one, ids[at] ?? root, at === 0 ? null : (ids[one.parent % at] ?? root)),
+  );
   const open = new Map(items.map((one) => [one.id, one]));
   // Nothing open stands under anything closed, as in every graph that the engine makes.
   for (const one of items.toReversed()) {
@@ -85,7 +87,8 @@ function toEdges(drawn: readonly DrawnEdge[], ids: readonly string[]): EdgeFixtu
   const edges = new Map<string, EdgeFixture>();
   for (const one of drawn) {
     const [from, to] = [ids[one.from % ids.length] ?? "", ids[one.to % ids.length] ?? ""];
-    if (from !== to) edges.set(`${from} ${to}`, { from, to, unblockAt: one.unblockAt, onCancelled: one.onCancelled });
+    if (from !== to)
+      edges.set(`${from} ${to}`, { from, to, unblockAt: one.unblockAt, onCancelled: one.onCancelled });
   }
   return [...edges.values()];
 }

@@ -5,7 +5,11 @@ import { findTitles } from "../../../db/stores/item-store.ts";
 import { toItemState } from "../../../db/stores/state-row.ts";
 import { fault } from "../../contract/errors.ts";
 import { DEPENDENCIES_PER_ITEM_MAX } from "../../contract/limits.ts";
-import type { ExplainItemInput, ExplainItemOutput, ExplainReason } from "../../contract/operations/explain-item.ts";
+import type {
+  ExplainItemInput,
+  ExplainItemOutput,
+  ExplainReason,
+} from "../../contract/operations/explain-item.ts";
 import { findObstacles, type Offer } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
@@ -19,7 +23,11 @@ const OFFER: Offer = { roles: ["queue", "work", "review"], containers: false, st
 /** More reasons than this help nobody. */
 const REASONS_SHOWN = 50;
 
-export async function explainItem(deps: EngineDeps, input: ExplainItemInput, caller: Caller): Promise<ExplainItemOutput> {
+export async function explainItem(
+  deps: EngineDeps,
+  input: ExplainItemInput,
+  caller: Caller,
+): Promise<ExplainItemOutput> {
   return await inSnapshot(deps, async (handle) => {
     const id = await requireItem(handle, input.itemId);
     const row = await readItem(handle, id);
@@ -43,7 +51,13 @@ export async function explainItem(deps: EngineDeps, input: ExplainItemInput, cal
     const titles = await findTitles(handle, obstacles.length === 0 ? [] : item.ancestors);
     const about = { item, asker, heldAncestors, edges, titles, onCancelled: deps.settings.onCancelled, now };
     const reasons = obstacles.flatMap((obstacle) => reasonsFor(obstacle, about));
-    return { itemId: id, title: row.title, role: item.role, offered: obstacles.length === 0, reasons: capped(reasons) };
+    return {
+      itemId: id,
+      title: row.title,
+      role: item.role,
+      offered: obstacles.length === 0,
+      reasons: capped(reasons),
+    };
   });
 }
 
@@ -52,6 +66,10 @@ function capped(reasons: readonly ExplainReason[]): ExplainReason[] {
   if (left <= 0) return [...reasons];
   return [
     ...reasons.slice(0, REASONS_SHOWN),
-    { code: "more", message: `${left} more reasons like these`, clearedBy: "clearing these first; then ask again" },
+    {
+      code: "more",
+      message: `${left} more reasons like these`,
+      clearedBy: "clearing these first; then ask again",
+    },
   ];
 }

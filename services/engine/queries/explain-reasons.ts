@@ -26,7 +26,11 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
   switch (obstacle.code) {
     case "dead":
       return [
-        reason("dead", `its ${item.attempts} attempts are used up`, "an operator, who can bring it back to the queue"),
+        reason(
+          "dead",
+          `its ${item.attempts} attempts are used up`,
+          "an operator, who can bring it back to the queue",
+        ),
       ];
     case "role":
       return [roleReason(item)];
@@ -43,7 +47,11 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
     case "not_yet":
       return [
         {
-          ...reason("not_yet", "it is waiting before its next attempt", "time: it is offered again by itself"),
+          ...reason(
+            "not_yet",
+            "it is waiting before its next attempt",
+            "time: it is offered again by itself",
+          ),
           ...until(obstacle.until),
         },
       ];
@@ -58,15 +66,25 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
     case "capabilities": {
       const missing = item.needs.filter((need) => !asker.capabilities.includes(need));
       return [
-        reason("capabilities", `it needs ${missing.join(", ")}`, "asking with these capabilities, or changing what the item needs"),
+        reason(
+          "capabilities",
+          `it needs ${missing.join(", ")}`,
+          "asking with these capabilities, or changing what the item needs",
+        ),
       ];
     }
     case "assignee":
       return [
-        reason("assignee", "it is assigned to another agent", "asking as its assignee, or changing or clearing the assignee"),
+        reason(
+          "assignee",
+          "it is assigned to another agent",
+          "asking as its assignee, or changing or clearing the assignee",
+        ),
       ];
     case "start_gate":
-      return [reason("start_gate", "what must be written before it starts is missing", "writing the missing notes")];
+      return [
+        reason("start_gate", "what must be written before it starts is missing", "writing the missing notes"),
+      ];
   }
 }
 
@@ -80,7 +98,11 @@ function until(at: number | null): { until?: string } {
 
 function roleReason(item: ItemState): ExplainReason {
   if (item.role === "terminal") {
-    return reason("role", `it is closed (${item.outcome ?? "done"})`, "trigger reopen, if there is more to do");
+    return reason(
+      "role",
+      `it is closed (${item.outcome ?? "done"})`,
+      "trigger reopen, if there is more to do",
+    );
   }
   return item.previousRole === null
     ? reason("role", "it is on hold and has no role to go back to", "trigger cancel")
@@ -93,14 +115,22 @@ function claimedReason({ item, asker, now }: Explained): ExplainReason {
   const mine = claim !== null && claim.agent === asker.agent && claim.session === asker.session;
   if (expiresAt <= now) {
     return {
-      ...reason("claimed", "its claim has lapsed and nobody has ended it yet", "the next claim that wants it, or the next sweep, which frees it"),
+      ...reason(
+        "claimed",
+        "its claim has lapsed and nobody has ended it yet",
+        "the next claim that wants it, or the next sweep, which frees it",
+      ),
       ...until(expiresAt),
     };
   }
   return {
     ...(mine
       ? reason("claimed", "you hold it", "going on with it; a release gives it back")
-      : reason("claimed", "it is claimed", "the end of the claim: its holder finishes or releases it, or it lapses")),
+      : reason(
+          "claimed",
+          "it is claimed",
+          "the end of the claim: its holder finishes or releases it, or it lapses",
+        )),
     ...until(expiresAt),
   };
 }
@@ -119,13 +149,28 @@ function ancestorClaimedReason(held: HeldAncestorRow, { titles, now }: Explained
   };
 }
 
-function blockerReasons(waiting: string, code: "dependency_blocked" | "ancestor_blocked", about: Explained): ExplainReason[] {
+function blockerReasons(
+  waiting: string,
+  code: "dependency_blocked" | "ancestor_blocked",
+  about: Explained,
+): ExplainReason[] {
   return (about.edges.get(waiting) ?? [])
-    .filter((edge) => !isSatisfied({ threshold: edge.unblock_at ?? "terminal", onCancelled: edge.on_cancelled ?? about.onCancelled }, edge))
+    .filter(
+      (edge) =>
+        !isSatisfied(
+          { threshold: edge.unblock_at ?? "terminal", onCancelled: edge.on_cancelled ?? about.onCancelled },
+          edge,
+        ),
+    )
     .map((edge) => {
-      const subject = code === "dependency_blocked" ? "it" : `the item above it, ${quoted(waiting, about.titles)},`;
+      const subject =
+        code === "dependency_blocked" ? "it" : `the item above it, ${quoted(waiting, about.titles)},`;
       return {
-        ...reason(code, `${subject} waits for "${edge.title}" (${edge.from_item}), which is ${stateOf(edge)}`, clearing(edge)),
+        ...reason(
+          code,
+          `${subject} waits for "${edge.title}" (${edge.from_item}), which is ${stateOf(edge)}`,
+          clearing(edge),
+        ),
         itemId: edge.from_item,
       };
     });

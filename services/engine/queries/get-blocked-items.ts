@@ -5,7 +5,11 @@ import {
   readIncomingEdges,
   type StuckRow,
 } from "../../../db/stores/blocked-store.ts";
-import type { BlockedItem, GetBlockedItemsInput, GetBlockedItemsOutput } from "../../contract/operations/get-blocked-items.ts";
+import type {
+  BlockedItem,
+  GetBlockedItemsInput,
+  GetBlockedItemsOutput,
+} from "../../contract/operations/get-blocked-items.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
@@ -25,8 +29,17 @@ export async function getBlockedItems(
   return await inSnapshot(deps, async (handle) => {
     const filter = await resolveFilter(handle, { parentId: input.parentId, ancestorId: input.ancestorId });
     const { rows, total } = await listStuck(handle, { filter, limit, offset });
-    const edges = await readIncomingEdges(handle, rows.flatMap((row) => [row.item_id, ...row.held_by]), EDGES_SHOWN);
-    const path = input.includeAncestors ? await readPaths(handle, rows.map((row) => row.ancestors)) : null;
+    const edges = await readIncomingEdges(
+      handle,
+      rows.flatMap((row) => [row.item_id, ...row.held_by]),
+      EDGES_SHOWN,
+    );
+    const path = input.includeAncestors
+      ? await readPaths(
+          handle,
+          rows.map((row) => row.ancestors),
+        )
+      : null;
     const blockedItems = rows.map((row) => ({
       ...blockedItem(row, edges, deps.settings.onCancelled, input.includeItemDetails),
       ...(path === null ? {} : { ancestors: path(row.ancestors) }),

@@ -6,10 +6,19 @@
  * leaving it out would send a worker that came back to something else.
  */
 import { type HeadRow, readHeads } from "../../../db/stores/item-read-store.ts";
-import { type CandidateQuery, RANKED_ORDERS, selectCandidates, selectHeld } from "../../../db/stores/next-store.ts";
+import {
+  type CandidateQuery,
+  RANKED_ORDERS,
+  selectCandidates,
+  selectHeld,
+} from "../../../db/stores/next-store.ts";
 import { type Emptiness, findEmptiness } from "../../../db/stores/emptiness-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import type { GetNextItemInput, GetNextItemOutput, Recommendation } from "../../contract/operations/get-next-item.ts";
+import type {
+  GetNextItemInput,
+  GetNextItemOutput,
+  Recommendation,
+} from "../../contract/operations/get-next-item.ts";
 import { defaultRoles } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
@@ -17,7 +26,11 @@ import { readPaths } from "./ancestor-paths.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
-export async function getNextItem(deps: EngineDeps, input: GetNextItemInput, caller: Caller): Promise<GetNextItemOutput> {
+export async function getNextItem(
+  deps: EngineDeps,
+  input: GetNextItemInput,
+  caller: Caller,
+): Promise<GetNextItemOutput> {
   return await inSnapshot(deps, async (handle) => {
     const query: CandidateQuery = {
       filter: await resolveFilter(handle, input),
@@ -30,8 +43,14 @@ export async function getNextItem(deps: EngineDeps, input: GetNextItemInput, cal
       limit: input.limit,
     };
     const heads = await recommend(deps, handle, query, input, caller);
-    if (heads.length === 0) return { recommendations: [], total: 0, ...whyNothing(await findEmptiness(handle, query)) };
-    const path = input.includeAncestors ? await readPaths(handle, heads.map((head) => head.ancestors)) : null;
+    if (heads.length === 0)
+      return { recommendations: [], total: 0, ...whyNothing(await findEmptiness(handle, query)) };
+    const path = input.includeAncestors
+      ? await readPaths(
+          handle,
+          heads.map((head) => head.ancestors),
+        )
+      : null;
     const recommendations = heads.map((head) => ({
       ...recommendation(head, input.includeDetails),
       ...(path === null ? {} : { ancestors: path(head.ancestors) }),
@@ -81,7 +100,9 @@ function recommendation(head: HeadRow, details: boolean): Recommendation {
     priority: head.priority,
     ...(head.complexity === null ? {} : { complexity: head.complexity }),
     ...(head.held ? { isClaimed: true } : {}),
-    ...(details ? { summary: head.summary, tags: head.tags.join(",") || null, parentId: head.parent_id } : {}),
+    ...(details
+      ? { summary: head.summary, tags: head.tags.join(",") || null, parentId: head.parent_id }
+      : {}),
   };
 }
 

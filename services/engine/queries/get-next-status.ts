@@ -31,7 +31,10 @@ export async function getNextStatus(
   const { start, item } = seen;
   // The claim in the way may have lapsed: the clock is asked between two readings, never inside one.
   const dead = isExpiredClaim(start) ? await deadFence(deps, item) : null;
-  const { found, blockers } = dead === null ? seen : await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, dead));
+  const { found, blockers } =
+    dead === null
+      ? seen
+      : await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, dead));
   return shown(deps, found, blockers);
 }
 
@@ -113,7 +116,13 @@ async function decideEach(
   throw new Error("a preview never had all the rows that it needed");
 }
 
-function decide(world: World, itemId: string, trigger: Trigger, asker: Asker, context: WriterContext): AdvanceVerdict {
+function decide(
+  world: World,
+  itemId: string,
+  trigger: Trigger,
+  asker: Asker,
+  context: WriterContext,
+): AdvanceVerdict {
   return decideAdvance(
     world,
     {
@@ -146,7 +155,10 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
   const base = {
     itemId: item.id,
     currentRole: item.role,
-    progressionPosition: position(item.role === "blocked" ? (item.previousRole ?? "queue") : item.role, deps.policyOf(item).hasReviewPhase),
+    progressionPosition: position(
+      item.role === "blocked" ? (item.previousRole ?? "queue") : item.role,
+      deps.policyOf(item).hasReviewPhase,
+    ),
     triggers: [...found.triggers],
   };
   if (start.kind === "applied") {
@@ -154,17 +166,29 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
   }
   if (item.role === "terminal") {
     const reason = `the item is ${item.outcome ?? "done"}`;
-    return { ...base, recommendation: "Terminal", reason, suggestion: "Nothing is left to do; trigger reopen brings it back to the queue." };
+    return {
+      ...base,
+      recommendation: "Terminal",
+      reason,
+      suggestion: "Nothing is left to do; trigger reopen brings it back to the queue.",
+    };
   }
   const refused = refusalElement(item.id, "start", start.refusal, blockers, deps.settings.onCancelled);
   return {
     ...base,
     recommendation: "Blocked",
     reason: start.refusal.code,
-    suggestion: suggestion(start.refusal, item, String(refused["hint"] ?? "")),
-    ...(Array.isArray(refused["blockers"]) ? { blockers: refused["blockers"] as NonNullable<GetNextStatusOutput["blockers"]> } : {}),
+    suggestion: suggestion(start.refusal, item, hintOf(refused)),
+    ...(Array.isArray(refused["blockers"])
+      ? { blockers: refused["blockers"] as NonNullable<GetNextStatusOutput["blockers"]> }
+      : {}),
     ...(start.refusal.code === "not_claim_holder" ? { retryAfterMs: start.refusal.msLeft } : {}),
   };
+}
+
+function hintOf(refused: Readonly<Record<string, unknown>>): string {
+  const { hint } = refused;
+  return typeof hint === "string" ? hint : "";
 }
 
 function suggestion(refusal: AdvanceRefusal, item: ItemState, hint: string): string {
@@ -176,7 +200,9 @@ function suggestion(refusal: AdvanceRefusal, item: ItemState, hint: string): str
 
 /** How far along: `1/3` in the queue, `3/3` when closed; a review phase makes it four. */
 function position(role: Role, hasReviewPhase: boolean): string {
-  const phases: readonly Role[] = hasReviewPhase ? ["queue", "work", "review", "terminal"] : ["queue", "work", "terminal"];
+  const phases: readonly Role[] = hasReviewPhase
+    ? ["queue", "work", "review", "terminal"]
+    : ["queue", "work", "terminal"];
   // Without a review phase of its own, an item in review is on its last step before the end.
   const at = phases.indexOf(role);
   return `${at === -1 ? phases.length - 1 : at + 1}/${phases.length}`;

@@ -1,6 +1,10 @@
 /** `list_agents`: the agents that were seen, when last, and what they hold. */
 import { type AgentRow, type HoldRow, listSeen, readHolds } from "../../../db/stores/agent-read-store.ts";
-import type { ListAgentsInput, ListAgentsOutput, ListedAgent } from "../../contract/operations/list-agents.ts";
+import type {
+  ListAgentsInput,
+  ListAgentsOutput,
+  ListedAgent,
+} from "../../contract/operations/list-agents.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { shortSession } from "./short-session.ts";
@@ -9,7 +13,11 @@ import { inSnapshot } from "./snapshot.ts";
 /** Held items shown per agent; the count beside them is exact. */
 const HOLDS_SHOWN = 10;
 
-export async function listAgents(deps: EngineDeps, input: ListAgentsInput, _caller: Caller): Promise<ListAgentsOutput> {
+export async function listAgents(
+  deps: EngineDeps,
+  input: ListAgentsInput,
+  _caller: Caller,
+): Promise<ListAgentsOutput> {
   const { holding, seenAfter, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
     const { rows, total } = await listSeen(handle, { holding, seenAfter, limit, offset });

@@ -1,16 +1,25 @@
 /** `list_claims`: who holds what, since when, until when. A lapsed claim is listed until somebody ends it. */
 import { type ClaimRow, listHeld } from "../../../db/stores/claim-read-store.ts";
-import type { ListClaimsInput, ListClaimsOutput, ListedClaim } from "../../contract/operations/list-claims.ts";
+import type {
+  ListClaimsInput,
+  ListClaimsOutput,
+  ListedClaim,
+} from "../../contract/operations/list-claims.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
 import { shortSession } from "./short-session.ts";
 import { inSnapshot } from "./snapshot.ts";
 
-export async function listClaims(deps: EngineDeps, input: ListClaimsInput, _caller: Caller): Promise<ListClaimsOutput> {
+export async function listClaims(
+  deps: EngineDeps,
+  input: ListClaimsInput,
+  _caller: Caller,
+): Promise<ListClaimsOutput> {
   const { agent, lapsed, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const ancestorId = input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId);
+    const ancestorId =
+      input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId);
     const { rows, total } = await listHeld(handle, { agent, ancestorId, lapsed, limit, offset });
     return { claims: rows.map(listedClaim), total, hasMore: offset + rows.length < total, limit, offset };
   });

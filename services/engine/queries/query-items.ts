@@ -1,5 +1,11 @@
 /** `query_items`: one item in full, or a page of many without their bodies. */
-import { type ItemRow, listItems, type ListedRow, readHeldAncestors, readItem } from "../../../db/stores/item-read-store.ts";
+import {
+  type ItemRow,
+  listItems,
+  type ListedRow,
+  readHeldAncestors,
+  readItem,
+} from "../../../db/stores/item-read-store.ts";
 import { toItemState } from "../../../db/stores/state-row.ts";
 import { fault } from "../../contract/errors.ts";
 import type {
@@ -19,7 +25,11 @@ import { readPaths } from "./ancestor-paths.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
-export async function queryItems(deps: EngineDeps, input: QueryItemsInput, _caller: Caller): Promise<QueryItemsOutput> {
+export async function queryItems(
+  deps: EngineDeps,
+  input: QueryItemsInput,
+  _caller: Caller,
+): Promise<QueryItemsOutput> {
   return input.operation === "get" ? await getItem(deps, input) : await searchItems(deps, input);
 }
 
@@ -87,9 +97,25 @@ async function searchItems(deps: EngineDeps, input: SearchItems): Promise<Search
   const { limit, offset, role, depth, assignee, readiness, claimStatus, sortBy, sortOrder } = input;
   return await inSnapshot(deps, async (handle) => {
     const filter = await resolveFilter(handle, input);
-    const page = { filter, roles: role, depth, assignee, readiness, claimStatus, sortBy, sortOrder, limit, offset };
+    const page = {
+      filter,
+      roles: role,
+      depth,
+      assignee,
+      readiness,
+      claimStatus,
+      sortBy,
+      sortOrder,
+      limit,
+      offset,
+    };
     const { rows, total } = await listItems(handle, page);
-    const path = input.includeAncestors ? await readPaths(handle, rows.map((row) => row.ancestors)) : null;
+    const path = input.includeAncestors
+      ? await readPaths(
+          handle,
+          rows.map((row) => row.ancestors),
+        )
+      : null;
     const items = rows.map((row) => ({
       ...listedItem(row),
       ...(path === null ? {} : { ancestors: path(row.ancestors) }),

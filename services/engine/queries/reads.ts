@@ -15,7 +15,9 @@ type Read = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>
 export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
   // The contract has parsed the input of exactly this operation.
   const read =
-    <N extends OperationName>(use: (deps: EngineDeps, input: InputOf<N>, caller: Caller) => Promise<OutputOf<N>>): Read =>
+    <N extends OperationName>(
+      use: (deps: EngineDeps, input: InputOf<N>, caller: Caller) => Promise<OutputOf<N>>,
+    ): Read =>
     (input, caller) =>
       use(deps, input as InputOf<N>, caller);
   return {

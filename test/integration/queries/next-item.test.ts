@@ -1,33 +1,44 @@
-import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type Asking, asking } from "../../support/asking.ts";
 import { describeEachDatabase } from "../../support/database.ts";
-import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
+import { createTestEngine, type TestEngine } from "../../support/engine.ts";
 import { plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
 
 describeEachDatabase("get_next_item", (database) => {
   let engine: TestEngine;
+  let recommend: Asking["next"];
+  let explain: Asking["explain"];
+  let claim: Asking["claim"];
+  let advance: Asking["advance"];
   beforeAll(() => {
     engine = createTestEngine(database());
+    ({ next: recommend, explain, claim, advance } = asking(engine));
   });
   afterAll(() => engine.close());
   beforeEach(async () => {
     await sql`truncate items cascade`.execute(database().db);
   });
 
-  const next = async (input: object = {}): Promise<string[]> =>
-    (await engine.call("get_next_item", { limit: 20, ...input })).recommendations.map((one: { itemId: string }) => one.itemId);
+  const next = async (input: Parameters<Asking["next"]>[0] = {}): Promise<string[]> =>
+    (await recommend({ limit: 20, ...input })).recommendations.map((one) => one.itemId);
 
   it("finds the one free item behind 250 more urgent ones that wait [B44]", async () => {
     const { db } = database();
     const blocker = await plantItem(db, { role: "work", claim: { agent: "x" } });
-    const waiting = await plantGraph(db, Array.from({ length: 250 }, () => ({ priority: "high" as const })), []);
-    await plantGraph(db, [], waiting.map((to) => ({ from: blocker, to })));
+    const waiting = await plantGraph(
+      db,
+      Array.from({ length: 250 }, () => ({ priority: "high" as const })),
+      [],
+    );
+    await plantGraph(
+      db,
+      [],
+      waiting.map((to) => ({ from: blocker, to })),
+    );
     const free = await plantItem(db, { priority: "low" });
     expect(await next()).toEqual([free]);
-    const claims = [{ selector: {} }];
-    const taken = await engine.call("claim_item", { actor: worker("y"), workerId: "y-1", requestId: randomUUID(), claims });
-    expect(taken.claims).toMatchObject([{ outcome: "success", itemId: free }]);
+    expect(await claim("y", { selector: {} })).toMatchObject({ outcome: "success", itemId: free });
   });
 
   it("hides what lies below another's claim, shows it to that agent, and says so [B46]", async () => {
@@ -38,12 +49,11 @@ describeEachDatabase("get_next_item", (database) => {
     expect(await next()).toEqual([]);
     expect(await next({ agent: "other" })).toEqual([]);
     expect(await next({ agent: "holder" })).toEqual([leaf]);
-    const explained = await engine.call("explain_item", { itemId: leaf, agent: "other" });
+    const explained = await explain(leaf, { agent: "other" });
     expect(explained.reasons).toMatchObject([{ code: "ancestor_claimed", itemId: top }]);
-    expect(JSON.stringify(explained)).not.toContain("holder\"");
-    const call = { actor: worker("other"), workerId: "o-1", requestId: randomUUID() };
-    const byId = await engine.call("claim_item", { ...call, claims: [{ itemId: leaf }] });
-    expect(byId.claims).toMatchObject([{ outcome: "success", warnings: [expect.any(String)] }]);
+    expect(JSON.stringify(explained)).not.toContain('holder"');
+    const byId = await claim("other", { itemId: leaf });
+    expect(byId).toMatchObject({ outcome: "success", warnings: [expect.any(String)] });
   });
 
   it("leaves out another worker's item and fills up from below; its holder is shown it [P-12]", async () => {
@@ -74,7 +84,11 @@ describeEachDatabase("get_next_item", (database) => {
   });
 
   it("takes roles in the order in which they are preferred", async () => {
-    const [stalled, queued] = await plantGraph(database().db, [{ role: "work", priority: "low" }, { priority: "high" }], []);
+    const [stalled, queued] = await plantGraph(
+      database().db,
+      [{ role: "work", priority: "low" }, { priority: "high" }],
+      [],
+    );
     expect(await next()).toEqual([queued]);
     expect(await next({ role: "work,queue" })).toEqual([stalled, queued]);
     expect(await next({ role: "queue,work" })).toEqual([queued, stalled]);
@@ -89,10 +103,9 @@ describeEachDatabase("get_next_item", (database) => {
     expect(new Set((await next({ orderBy: "fair", limit: 3 })).map((id) => rootOf.get(id))).size).toBe(3);
     const served: (string | undefined)[] = [];
     for (let turn = 0; turn < 6; turn += 1) {
-      const call = { actor: worker("fair"), workerId: "f-1", requestId: randomUUID() };
-      const { claims } = await engine.call("claim_item", { ...call, claims: [{ selector: { orderBy: "fair" } }] });
-      served.push(rootOf.get(claims[0].itemId));
-      await engine.call("advance_item", { transitions: [{ itemId: claims[0].itemId, trigger: "complete" }], actor: worker("fair"), workerId: "f-1" });
+      const { itemId = "" } = await claim("f", { selector: { orderBy: "fair" } });
+      served.push(rootOf.get(itemId));
+      await advance({ itemId, trigger: "complete" }, "f");
     }
     expect(new Set(served.slice(0, 3)).size).toBe(3);
     expect(served.slice(3)).toEqual(served.slice(0, 3));
@@ -119,7 +132,7 @@ describeEachDatabase("get_next_item", (database) => {
       [],
     );
     const minuteAgo = new Date(Date.now() - 60_000).toISOString();
-    const filters = [
+    const filters: Parameters<Asking["next"]>[0][] = [
       { tags: "b,z" },
       { priority: "high" },
       { type: "bug" },
@@ -129,7 +142,8 @@ describeEachDatabase("get_next_item", (database) => {
       { roleChangedBefore: minuteAgo },
       { tags: "a", parentId: parent, ancestorId: parent.slice(0, 8), priority: "high" },
     ];
-    for (const filter of filters) expect(await next(filter), JSON.stringify(filter)).toEqual([match]);
+    for (const filter of filters)
+      expect({ filter, found: await next(filter) }).toEqual({ filter, found: [match] });
     expect(await next({ tags: "z" })).toEqual([]);
   });
 
@@ -137,9 +151,11 @@ describeEachDatabase("get_next_item", (database) => {
     const { db } = database();
     const root = await plantItem(db, { title: "root" });
     const leaf = await plantItem(db, { title: "leaf", parentId: root, summary: "why", tags: ["x", "y"] });
-    const plain = await engine.call("get_next_item", {});
-    expect(plain.recommendations).toEqual([{ itemId: leaf, title: "leaf", role: "queue", priority: "medium" }]);
-    const full = await engine.call("get_next_item", { includeDetails: true, includeAncestors: true });
+    const plain = await recommend();
+    expect(plain.recommendations).toEqual([
+      { itemId: leaf, title: "leaf", role: "queue", priority: "medium" },
+    ]);
+    const full = await recommend({ includeDetails: true, includeAncestors: true });
     expect(full.recommendations[0]).toMatchObject({
       summary: "why",
       tags: "x,y",
@@ -150,8 +166,9 @@ describeEachDatabase("get_next_item", (database) => {
 
   it("does not offer what waits for its time, until the time has come", async () => {
     const item = await plantItem(database().db, { availableIn: 60 });
-    const empty = await engine.call("get_next_item", {});
-    expect(empty).toMatchObject({ total: 0, excluded: { waiting: 1 }, nextAt: expect.any(String) });
+    const empty = await recommend();
+    expect(empty).toMatchObject({ total: 0, excluded: { waiting: 1 } });
+    expect(Date.parse(empty.nextAt ?? "")).toBeGreaterThan(0);
     await database().advance(60_000);
     expect(await next()).toEqual([item]);
   });

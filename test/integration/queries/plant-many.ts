@@ -21,7 +21,9 @@ export async function plantMany(db: Kysely<Database>): Promise<ManyItems> {
   const roots = Array.from({ length: 10 }, () => randomUUID()).toSorted();
   const [feature, blockedParent, blocker] = [randomUUID(), randomUUID(), randomUUID()];
   const first = roots[0] ?? "";
-  await sql`insert into items (id, root_id, title) select r, r, 'root' from unnest(${roots}::uuid[]) r`.execute(db);
+  await sql`insert into items (id, root_id, title) select r, r, 'root' from unnest(${roots}::uuid[]) r`.execute(
+    db,
+  );
   await sql`insert into items (id, root_id, parent_id, ancestors, depth, title, priority)
     select i, ${first}::uuid, ${first}::uuid, array[${first}::uuid], 1, 'middle', 'low'
     from unnest(${[feature, blockedParent, blocker]}::uuid[]) i`.execute(db);

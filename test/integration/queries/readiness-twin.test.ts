@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { CompiledQuery, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { claimableRow, offeredTo, Parameters } from "../../../db/stores/readiness-sql.ts";
@@ -27,7 +27,9 @@ describe("readiness in SQL", () => {
         await sql`truncate items cascade`.execute(database.db);
         await plantGraph(database.db, graph.items, graph.edges);
         const gatedId = graph.items[gated % graph.items.length]?.id;
-        await sql`update item_state set start_gate_open = false where item_id = ${gatedId}`.execute(database.db);
+        await sql`update item_state set start_gate_open = false where item_id = ${gatedId}`.execute(
+          database.db,
+        );
         const { rows } = await sql<StateRow & { now: Date }>`
           select ${sql.raw(STATE_COLUMNS)}, muster_now() as now from item_state s`.execute(database.db);
         for (const asker of ASKERS) {
@@ -44,17 +46,25 @@ describe("readiness in SQL", () => {
     const parameters = new Parameters();
     const rows = offer.roles.map((role) => `(${claimableRow(role, offer.containers)})`).join(" or ");
     const text = `select s.item_id from item_state s where (${rows}) and ${offeredTo(asker, offer.startable, parameters)}`;
-    const found = await database.db.executeQuery<{ item_id: string }>(CompiledQuery.raw(text, parameters.values));
+    const found = await database.db.executeQuery<{ item_id: string }>(
+      CompiledQuery.raw(text, parameters.values),
+    );
     return found.rows.map((row) => row.item_id).toSorted();
   }
 });
 
-function offeredByFunction(rows: readonly (StateRow & { now: Date })[], asker: Asker, offer: Offer): string[] {
+function offeredByFunction(
+  rows: readonly (StateRow & { now: Date })[],
+  asker: Asker,
+  offer: Offer,
+): string[] {
   const states = rows.map(toItemState);
   const now = rows[0]?.now.getTime() ?? 0;
   const offered = states.filter((item) => {
     const heldAncestors = states.flatMap(({ id, claim }) =>
-      claim !== null && item.ancestors.includes(id) ? [{ agent: claim.agent, expiresAt: claim.expiresAt }] : [],
+      claim !== null && item.ancestors.includes(id)
+        ? [{ agent: claim.agent, expiresAt: claim.expiresAt }]
+        : [],
     );
     return findObstacles({ item, heldAncestors }, asker, offer, now).length === 0;
   });
