@@ -214,6 +214,24 @@ export async function orderByDepth(handle: Handle, ids: readonly string[]): Prom
   return rows.map((row) => row.id);
 }
 
+const tenuredAbove = statement<{ item_id: string }>(
+  "items_tenured_above",
+  `select distinct a.item_id
+   from item_state s join attempts a on a.item_id = any(s.ancestors)
+   where s.item_id = any($1::uuid[]) and a.agent = $2 and a.session = $3`,
+);
+
+/** Ancestors of the items that the session has ever held. */
+export async function findTenuredAbove(
+  handle: Handle,
+  ids: readonly string[],
+  agent: string,
+  session: string,
+): Promise<string[]> {
+  const rows = await tenuredAbove(handle, [ids, agent, session]);
+  return rows.map((row) => row.item_id);
+}
+
 const expired = statement<{ item_id: string; fence: number; ttl_ms: number | null }>(
   "items_expired_claims",
   `select item_id, fence, ttl_ms from item_state

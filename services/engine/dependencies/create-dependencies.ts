@@ -27,7 +27,7 @@ import { type EdgeRefusal, judgeNewEdges } from "../../core/new-edges.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { resolveItem } from "../resolve-items.ts";
-import { askDoors, claimLost } from "../writing/doors.ts";
+import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { elementFailure } from "../writing/element-failure.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
@@ -133,7 +133,8 @@ async function createIn(
     blocking.map((row) => row.to_item),
   );
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  const world = await lockWorld(deps, tx, ends, { items: wider.items, subtrees }, false);
+  const tenures = await withTenuresAbove(tx, call, ends);
+  const world = await lockWorld(deps, tx, ends, { items: [...wider.items, ...tenures], subtrees }, false);
   await refuseStale(deps, call, tx, world, rows);
   const drawn = await findDependenciesAmong(tx, ends);
   const verdicts = judgeNewEdges(

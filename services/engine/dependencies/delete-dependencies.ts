@@ -20,7 +20,7 @@ import { addBlockers } from "../../core/move.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { requireItem } from "../resolve-items.ts";
-import { askDoors, claimLost } from "../writing/doors.ts";
+import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
 import { type GraphScope, lockGraphsOf } from "./order-graph.ts";
@@ -84,7 +84,8 @@ async function deleteIn(
     blocking.map((row) => row.to_item),
   );
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  const world = await lockWorld(deps, tx, ends, { items: wider.items, subtrees }, false);
+  const tenures = await withTenuresAbove(tx, call, ends);
+  const world = await lockWorld(deps, tx, ends, { items: [...wider.items, ...tenures], subtrees }, false);
   if (ends.some((id) => !scope.has(world.get(id).rootId)))
     throw new StartOver("an edge came from another root");
   const asked = ends.map((itemId) => ({ itemId, fence: null }));

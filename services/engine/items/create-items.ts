@@ -23,7 +23,7 @@ import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import { resolveItem } from "../resolve-items.ts";
-import { askDoors, claimLost } from "../writing/doors.ts";
+import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { elementFailure, failureOf, isUnstorable } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { recordFor, type WriteCall } from "../writing/write-call.ts";
@@ -110,7 +110,7 @@ async function createIn(
   );
   const parents = [...new Set(fresh.flatMap((slot) => slot.parentId ?? []))];
   await shareGraphs(tx, parents);
-  const world = await lockWorld(deps, tx, parents, wider, false);
+  const world = await lockWorld(deps, tx, await withTenuresAbove(tx, call, parents), wider, false);
   const known = parents.filter((id) => world.find(id) !== undefined);
   const verdicts = await askDoors(
     deps,

@@ -29,7 +29,7 @@ import { endTenure } from "../../core/tenure.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, lockGraphsOf } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import { askDoors, claimLost, type DeadFences, lookForDead } from "../writing/doors.ts";
+import { askDoors, claimLost, type DeadFences, lookForDead, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Answered, type WriteCall } from "../writing/write-call.ts";
@@ -100,7 +100,7 @@ async function deleteRoot(
   const result = await transact(deps, async (tx, wider) => {
     world = null;
     return await once(call, tx, `d${index}`, async () => {
-      const deletion = await lockSubtree(deps, tx, wider, id, scope);
+      const deletion = await lockSubtree(deps, call, tx, wider, id, scope);
       refuseChildren(deletion, recursive);
       await passDoors(deps, tx, call, deletion, dead);
       const detached = await detach(tx, call, deletion);
@@ -121,6 +121,7 @@ interface Deletion {
 
 async function lockSubtree(
   deps: EngineDeps,
+  call: WriteCall,
   tx: Handle,
   wider: Wider,
   id: string,
@@ -131,7 +132,9 @@ async function lockSubtree(
   if (subtree.length === 0) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   const containers = await findContainersHeldUp(tx, subtree);
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  return { world: await lockWorld(deps, tx, subtree, { items: wider.items, subtrees }), id, subtree };
+  const tenures = await withTenuresAbove(tx, call, [id]);
+  const world = await lockWorld(deps, tx, subtree, { items: [...wider.items, ...tenures], subtrees });
+  return { world, id, subtree };
 }
 
 function refuseChildren({ id, subtree }: Deletion, recursive: boolean): void {

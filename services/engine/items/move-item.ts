@@ -17,6 +17,7 @@ import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
+import { withTenuresAbove } from "../writing/doors.ts";
 import { lockWorld, type Wider } from "../writing/transact.ts";
 import type { WriteCall } from "../writing/write-call.ts";
 import { holderOf } from "./holder-of.ts";
@@ -32,6 +33,7 @@ export interface Moving {
 /** Takes every lock that the move needs: graphs first, then the rows of the subtree and of both parents. */
 export async function lockForMove(
   deps: EngineDeps,
+  call: WriteCall,
   tx: Handle,
   wider: Wider,
   id: string,
@@ -48,7 +50,8 @@ export async function lockForMove(
         ]);
   const subtrees = [...new Set([...wider.subtrees, id])];
   const items = parentId === null ? [id] : [id, parentId];
-  const world = await lockWorld(deps, tx, items, { items: wider.items, subtrees });
+  const tenures = await withTenuresAbove(tx, call, items);
+  const world = await lockWorld(deps, tx, items, { items: [...wider.items, ...tenures], subtrees });
   return { world, id, parentId, graph };
 }
 

@@ -19,7 +19,7 @@ import type { World } from "../../core/world.ts";
 import type { GraphScope } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { requireItem } from "../resolve-items.ts";
-import { askDoors, claimLost } from "../writing/doors.ts";
+import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Done, type WriteCall } from "../writing/write-call.ts";
@@ -119,8 +119,10 @@ async function updateIn(
   scope: GraphScope,
 ): Promise<Done<UpdatedAnswer> & { world: World }> {
   const { id, parentId } = target;
-  const moving = parentId === undefined ? null : await lockForMove(deps, tx, wider, id, parentId, scope);
-  const world = moving?.world ?? (await lockWorld(deps, tx, [id], wider, false));
+  const moving =
+    parentId === undefined ? null : await lockForMove(deps, call, tx, wider, id, parentId, scope);
+  const world =
+    moving?.world ?? (await lockWorld(deps, tx, await withTenuresAbove(tx, call, [id]), wider, false));
   const item = world.find(id);
   if (!item) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   const [verdict] = await askDoors(deps, tx, world, call, "open", [

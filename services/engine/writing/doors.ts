@@ -3,7 +3,7 @@
  * the world holds. The claim clock is asked before the transaction, never inside.
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
-import { findExpiredClaims } from "../../../db/stores/item-write-store.ts";
+import { findExpiredClaims, findTenuredAbove } from "../../../db/stores/item-write-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { judgeWriter, type WriterVerdict } from "../../core/writer.ts";
@@ -27,6 +27,20 @@ export async function lookForDead(deps: EngineDeps, ids: readonly string[]): Pro
       seen[index]?.state === "dead" ? [[itemId, fence] as const] : [],
     ),
   );
+}
+
+/**
+ * The items, and what is above them that this session has held: losing one of those is
+ * losing the items, so it is locked with them. Roots that others hold stay out of it.
+ */
+export async function withTenuresAbove(
+  tx: Handle,
+  call: WriteCall,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { agent, session } = call;
+  if (agent === null || session === null || ids.length === 0) return [...ids];
+  return [...new Set([...ids, ...(await findTenuredAbove(tx, ids, agent, session))])];
 }
 
 export interface Asked {

@@ -201,6 +201,22 @@ describe("two replicas write at once", () => {
     }
   });
 
+  // Fails when the tenures above are not locked: let `withTenuresAbove` answer its items only.
+  it("the holder of a container was displaced while its edit of a child was on its way: it is refused", async () => {
+    const container = await one.item("container");
+    const child = await one.item("child", { parentId: container });
+    await one.claim(container, { agent: "ann", session: "s1" });
+    const who = { actor: actor("ann"), workerId: "s1" };
+    expect(await one.updateItems([{ itemId: child, title: "in time" }], who)).toMatchObject({ updated: 1 });
+    const displace = () => other.expire(container);
+    const edit = () => one.updateItems([{ itemId: child, title: "late" }], who);
+    const create = () => one.createItems([{ title: "late", parentId: child }], who);
+    const [, edited, created] = await meetAt(database, [container], [displace, edit, create] as const);
+    expect(edited.failures).toMatchObject([{ errorCode: "claim_lost" }]);
+    expect(created.failures).toMatchObject([{ errorCode: "claim_lost" }]);
+    expect(await one.content(child)).toMatchObject({ title: "in time" });
+  });
+
   // Fails when `updateItem` writes every column instead of the given ones, or versions are read without the lock.
   it("two edits of one item: different fields both stay, a field that both expected once is won once [S23]", async () => {
     const item = await one.item("edited");
