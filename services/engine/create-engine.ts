@@ -43,18 +43,15 @@ export function createEngine(deps: EngineDeps): Engine {
   const services: ClaimServices = { deps, state, waiters };
   const transitions = createTransitionLane(deps);
 
-  const claimNext: ClaimNext = async (entry, input, caller) => {
+  const claimNext: ClaimNext = async (entry, input, caller, record) => {
     const actor = input.actor ?? input.transitions[0]?.actor;
     if (actor === undefined || input.requestId === undefined) throw new Error("the contract lets no claimNext through without");
     const stated = identify(actor, input.workerId ?? input.transitions[0]?.workerId, caller);
     const session = stated.session ?? mintSession();
     const claimed = await claimEntry(services, entry, {
       who: { ...stated, session, author: { ...stated.author, session } },
-      actor,
       caller,
-      requestId: input.requestId,
-      element: "next",
-      operation: "advance_item",
+      record,
       capabilities: input.capabilities ?? [],
       waitSeconds: 0,
     });

@@ -40,17 +40,6 @@ function canonical(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }
 
-export function recordOf(
-  principal: string,
-  requestId: string | undefined,
-  element: string,
-  operation: string,
-  input: unknown,
-): IdempotencyRecord | null {
-  if (requestId === undefined) return null;
-  return { principal, requestId, element, operation, fingerprint: fingerprint(operation, input) };
-}
-
 /**
  * The answer that a used key stands for.
  * @throws idempotency_mismatch if it was used for something else.

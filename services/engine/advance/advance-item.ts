@@ -3,6 +3,7 @@
  * claim. Transitions of all callers of this process share flushes; the elements of one
  * call do not overtake each other.
  */
+import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { AdvanceItemInput, Transition } from "../../contract/operations/advance-item.ts";
 import type { ClaimEntry } from "../../contract/claiming.ts";
 import { fault, isMusterError } from "../../contract/errors.ts";
@@ -11,9 +12,9 @@ import type { Trigger } from "../../core/roles.ts";
 import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
-import { principalOf, recordOf } from "../idempotency.ts";
 import { identify } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
+import { openWriteCall, recordFor } from "../writing/write-call.ts";
 import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
 import { flushTransitions } from "./flush-transitions.ts";
 import { refusalElement, refusedElement } from "./refusal.ts";
@@ -26,6 +27,7 @@ export type ClaimNext = (
   entry: ClaimEntry,
   input: AdvanceItemInput,
   caller: Caller,
+  record: IdempotencyRecord | null,
 ) => Promise<{ readonly result: Record<string, unknown>; readonly workerId: string }>;
 
 export function createTransitionLane(deps: EngineDeps): TransitionLane {
@@ -54,9 +56,10 @@ export async function advanceItem(
   input: AdvanceItemInput,
   caller: Caller,
 ): Promise<Record<string, unknown>> {
+  const write = await openWriteCall(deps.db, "advance_item", { ...input, actor: input.actor ?? input.transitions[0]?.actor }, caller);
   const results: Record<string, unknown>[] = [];
   for (const [index, transition] of input.transitions.entries()) {
-    results.push(await advanceOne(deps, lane, input, transition, index, caller));
+    results.push(await advanceOne(deps, lane, input, transition, recordFor(write, `t${index}`), caller));
   }
   const succeeded = results.filter((result) => result["applied"] === true).length;
   const output: Record<string, unknown> = {
@@ -64,7 +67,7 @@ export async function advanceItem(
     summary: { total: results.length, succeeded, failed: results.length - succeeded },
   };
   if (input.claimNext === undefined || succeeded < results.length) return output;
-  const next = await claimNext(input.claimNext, input, caller);
+  const next = await claimNext(input.claimNext, input, caller, recordFor(write, "next"));
   return { ...output, next: next.result, workerId: next.workerId };
 }
 
@@ -73,14 +76,14 @@ async function advanceOne(
   lane: TransitionLane,
   input: AdvanceItemInput,
   transition: Transition,
-  index: number,
+  record: IdempotencyRecord | null,
   caller: Caller,
 ): Promise<Record<string, unknown>> {
   const { itemId: ref, trigger } = transition;
   try {
     const resolved = await resolveItem(deps.db, ref);
     if (!resolved.ok) return refusedElement(ref, trigger, resolved.error);
-    const call = toCall(deps, input, transition, resolved.id, index, caller);
+    const call = toCall(deps, input, transition, resolved.id, record, caller);
     const outcome = await submit(deps, lane, call);
     if (outcome.kind === "applied" || outcome.kind === "replayed") return outcome.answer;
     if (outcome.kind === "refused") {
@@ -112,7 +115,7 @@ function toCall(
   input: AdvanceItemInput,
   transition: Transition,
   itemId: string,
-  index: number,
+  record: IdempotencyRecord | null,
   caller: Caller,
 ): TransitionCall {
   const actor = transition.actor ?? input.actor;
@@ -128,10 +131,5 @@ function toCall(
     operator: false,
     random: deps.random(),
   };
-  const record = recordOf(principalOf(caller, who.agent), input.requestId, `t${index}`, "advance_item", {
-    ...transition,
-    actor: actor?.id,
-    total: input.transitions.length,
-  });
   return { request, record, deadFence: null };
 }

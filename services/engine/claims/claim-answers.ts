@@ -94,6 +94,12 @@ function refusal(outcome: ClaimRefused["outcome"], error: string): ClaimRefused 
   return { outcome, kind: entry.kind, error, hint: entry.hint };
 }
 
+/** What the replayed call had claimed is no longer there. */
+export function goneResult(claimRef: string | null, itemId: string): ClaimRefused {
+  const cause = "the item that this requestId claimed was deleted since";
+  return { ...refusal("idempotency_target_gone", cause), itemId, ...reference(claimRef) };
+}
+
 /** A refusal made of a typed error that concerns this claim alone. */
 export function faultResult(claimRef: string | null, error: MusterError, outcome: ClaimRefused["outcome"]): ClaimRefused {
   return {

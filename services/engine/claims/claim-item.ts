@@ -3,6 +3,7 @@
  * empty claim may wait: ticket, claim, wait. A wake-up only says that it is worth looking;
  * what was missed is found at the waiter's own pace.
  */
+import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { ClaimEntry, ClaimRefused, ClaimResult } from "../../contract/claiming.ts";
 import { CLAIM_REFUSALS } from "../../contract/claiming.ts";
 import type { ClaimItemInput, ClaimItemOutput } from "../../contract/operations/claim-item.ts";
@@ -10,9 +11,9 @@ import type { MusterError } from "../../contract/errors.ts";
 import { asFault } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
-import { principalOf, recordOf } from "../idempotency.ts";
-import { type Identified, identify, mintSession, type StatedActor } from "../identity.ts";
+import { type Identified, identify, mintSession } from "../identity.ts";
 import { requireItem } from "../resolve-items.ts";
+import { openWriteCall, recordFor } from "../writing/write-call.ts";
 import { faultResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimTarget } from "./claim-call.ts";
 import type { ClaimState } from "./claim-lane.ts";
@@ -37,17 +38,16 @@ export async function claimItem(
   const stated = identify(input.actor, input.workerId, caller);
   const minted = stated.session ?? mintSession();
   const who: Identified = { ...stated, session: minted, author: { ...stated.author, session: minted } };
+  // Heartbeats repeat nothing: a call of nothing else costs no look-up of its key.
+  const call = input.claims.length + input.releases.length === 0 ? null : await openWriteCall(deps.db, "claim_item", input, caller);
   let workerId = minted;
   let replayed = false;
   const claims: ClaimResult[] = [];
   for (const [index, entry] of input.claims.entries()) {
     const claimed = await claimEntry(services, entry, {
       who,
-      actor: input.actor,
       caller,
-      requestId: input.requestId,
-      element: `c${index}`,
-      operation: "claim_item",
+      record: call === null ? null : recordFor(call, `c${index}`),
       capabilities: input.capabilities ?? [],
       waitSeconds: input.waitSeconds,
     });
@@ -55,11 +55,9 @@ export async function claimItem(
     workerId = claimed.session;
     replayed ||= "replayed" in claimed.result && claimed.result.replayed === true;
   }
-  const principal = principalOf(caller, who.agent);
   const releases = [];
   for (const [index, entry] of input.releases.entries()) {
-    const record = recordOf(principal, input.requestId, `r${index}`, "claim_item", entry);
-    releases.push(await releaseClaim(deps, entry, who, record));
+    releases.push(await releaseClaim(deps, entry, who, call === null ? null : recordFor(call, `r${index}`)));
   }
   const refreshes = await refreshClaims(deps, state.renewals, state.memory, input.refreshes, who);
   return { claims, releases, refreshes, workerId, ...(replayed ? { replayed: true } : {}) };
@@ -67,11 +65,9 @@ export async function claimItem(
 
 export interface ClaimContext {
   readonly who: Identified;
-  readonly actor: StatedActor;
   readonly caller: Caller;
-  readonly requestId: string;
-  readonly element: string;
-  readonly operation: string;
+  /** The key of this claim within its call. */
+  readonly record: IdempotencyRecord | null;
   readonly capabilities: readonly string[];
   readonly waitSeconds: number;
 }
@@ -97,7 +93,6 @@ export async function claimEntry(
 
 async function toCall(deps: EngineDeps, entry: ClaimEntry, context: ClaimContext, session: string): Promise<ClaimCall> {
   const { who, caller } = context;
-  const principal = principalOf(caller, who.agent);
   return {
     target: await toTarget(deps, entry, context.capabilities),
     agent: who.agent ?? "",
@@ -109,10 +104,7 @@ async function toCall(deps: EngineDeps, entry: ClaimEntry, context: ClaimContext
     start: entry.start,
     fence: entry.fence ?? null,
     claimRef: entry.claimRef ?? null,
-    record: recordOf(principal, context.requestId, context.element, context.operation, {
-      ...entry,
-      capabilities: context.capabilities,
-    }),
+    record: context.record,
     deadFence: null,
     signal: caller.signal,
   };

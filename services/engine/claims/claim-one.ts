@@ -7,7 +7,7 @@ import { selectCandidates } from "../../../db/stores/next-store.ts";
 import type { ClaimRefused, ClaimResult } from "../../contract/claiming.ts";
 import type { EngineDeps } from "../deps.ts";
 import { CLAIMABLE } from "../writing/transact.ts";
-import { emptyResult, grantedResult, refusedResult } from "./claim-answers.ts";
+import { emptyResult, goneResult, grantedResult, refusedResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
 import { diagnoseEmpty } from "./empty-answers.ts";
 import { freeLapsedInTheWay } from "./free-lapsed.ts";
@@ -129,6 +129,9 @@ async function conclude(
     return { result: grantedResult(answer, now, null), session: answer.session, empty: false, nextAt: null };
   }
   const replay = await replayState(deps, answer, now);
+  if (replay === null) {
+    return { result: goneResult(call.claimRef, answer.itemId), session: answer.session, empty: false, nextAt: null };
+  }
   return { result: grantedResult(answer, now, replay), session: answer.session, empty: false, nextAt: null };
 }
 

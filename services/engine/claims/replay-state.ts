@@ -4,9 +4,11 @@ import type { EngineDeps } from "../deps.ts";
 import type { ReplayState } from "./claim-answers.ts";
 import type { GrantedAnswer } from "./claim-call.ts";
 
-export async function replayState(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<ReplayState> {
+/** Null once the item is gone. */
+export async function replayState(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<ReplayState | null> {
   const tenure = await findTenure(deps.db, answer.itemId);
-  const fenceCurrent = tenure !== null && tenure.fence === answer.fence && tenure.agent === answer.claimedBy;
+  if (tenure === null) return null;
+  const fenceCurrent = tenure.fence === answer.fence && tenure.agent === answer.claimedBy;
   if (!fenceCurrent) return { fenceCurrent, expiresAt: answer.expiresAt };
   const key = { key: answer.itemId, fence: answer.fence, ttlMs: answer.ttlMs };
   const [seen] = await deps.coordination.claimClock.look([key], now);
