@@ -88,12 +88,22 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
     const grown = await grownSubtrees(handle, [extra.subtrees, rows.map((row) => row.item_id)]);
     if (grown.length > 0) throw new NotLocked(grown.map((row) => row.id));
   }
+  const states = rows.map(toItemState);
   return new World({
     now: rows[0]?.now.getTime() ?? 0,
-    states: rows.map(toItemState),
+    states,
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
+    edgesOf: input.neighbours ? withParents(states, new Set([...items, ...extra.items])) : [],
     subtrees: extra.subtrees,
     policyOf: input.policyOf,
+  });
+}
+
+/** The rows whose edges `world_edges` reads. */
+function withParents(states: readonly ItemState[], ids: ReadonlySet<string>): string[] {
+  return states.flatMap(({ id, parentId }) => {
+    if (!ids.has(id)) return [];
+    return parentId === null ? [id] : [id, parentId];
   });
 }
 

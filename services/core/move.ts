@@ -104,7 +104,7 @@ function settleEdges(world: World, before: ItemState, after: ItemState, isCascad
 
 /** Containers that wait for an ancestor of the item. */
 function followersAbove(world: World, item: ItemState): string[] {
-  const edges = item.ancestors.flatMap((id) => world.edgesFrom(id));
+  const edges = item.ancestors.filter((id) => world.hasEdgesOf(id)).flatMap((id) => world.edgesFrom(id));
   return edges.filter((edge) => edge.toHasChildren).map((edge) => edge.to);
 }
 

@@ -75,6 +75,8 @@ export interface WorldInput {
   readonly now: number;
   readonly states: Iterable<ItemState>;
   readonly edges: Iterable<Edge>;
+  /** Items whose outgoing edges were loaded; all of them if it does not say. Locked is not loaded. */
+  readonly edgesOf?: Iterable<string>;
   /** Items whose subtree is locked as well. */
   readonly subtrees: Iterable<string>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
@@ -90,12 +92,14 @@ export class World {
   readonly #before = new Map<string, ItemState>();
   readonly #states = new Map<string, ItemState>();
   readonly #edgesFrom = new Map<string, Edge[]>();
+  readonly #edgesOf: ReadonlySet<string> | null;
   readonly #subtrees: ReadonlySet<string>;
 
   constructor(input: WorldInput) {
     this.now = input.now;
     this.policyOf = input.policyOf;
     this.#subtrees = new Set(input.subtrees);
+    this.#edgesOf = input.edgesOf === undefined ? null : new Set(input.edgesOf);
     for (const state of input.states) {
       this.#before.set(state.id, state);
       this.#states.set(state.id, state);
@@ -125,8 +129,18 @@ export class World {
     return next;
   }
 
+  /**
+   * What the item holds up.
+   * @throws NotLocked if nobody loaded it: a row may be locked for another reason, and
+   * taking its edges for none would leave its dependents blocked for ever.
+   */
   edgesFrom(id: string): readonly Edge[] {
+    if (!this.hasEdgesOf(id)) throw new NotLocked([id]);
     return this.#edgesFrom.get(id) ?? [];
+  }
+
+  hasEdgesOf(id: string): boolean {
+    return this.#edgesOf === null || this.#edgesOf.has(id);
   }
 
   /** Everything below `id`, which must have been locked as a subtree. */
@@ -141,6 +155,7 @@ export class World {
       now: this.now,
       states: this.#states.values(),
       edges: [...this.#edgesFrom.values()].flat(),
+      ...(this.#edgesOf === null ? {} : { edgesOf: this.#edgesOf }),
       subtrees: this.#subtrees,
       policyOf: this.policyOf,
     });

@@ -106,17 +106,15 @@ describeBoard("transitions of held items", (board) => {
   it("heartbeats and edits beside a transition never meet a version conflict [B51]", async () => {
     const { id, fence } = await held();
     const beat = { actor: { id: ann.id, kind: "subagent" }, workerId: ann.workerId };
-    const [refreshed, updated, advanced] = await Promise.all([
+    const update = { ...beat, operation: "update", items: [{ itemId: id, summary: "half way", fence }] };
+    const beside: readonly [Promise<unknown>, Promise<unknown>, Promise<unknown>] = [
       claim(board().engine, ann, { itemId: id, ttlSeconds: 120 }),
-      board().engine.call("manage_items", {
-        ...beat,
-        operation: "update",
-        items: [{ itemId: id, summary: "half way", fence }],
-      }),
+      board().engine.call("manage_items", update),
       moved(board(), ann, id, "hold", { fence }),
-    ]);
+    ];
+    const [refreshed, updated, advanced] = await Promise.all(beside);
     expect(refreshed).toMatchObject({ outcome: "success", fence });
-    expect(updated as unknown).toMatchObject({ updated: 1, failed: 0 });
+    expect(updated).toMatchObject({ updated: 1, failed: 0 });
     expect(advanced).toMatchObject({ newRole: "blocked", fence });
   });
 
