@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClient, type Client } from "../../../services/worker-sdk/client.ts";
 import { VERSION } from "../../../services/runtime/version.ts";
+import { prepareDataDirectory } from "../../support/alone-directory.ts";
 import { type MusterProcess, runMuster, spawnMuster } from "../../support/processes.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
@@ -19,10 +20,18 @@ afterEach(async () => {
   }
 });
 
-function directory(): string {
+/** A data directory that does not exist yet. */
+function newDirectory(): string {
   const folder = temporaryFolder();
   open.push(folder);
   return join(folder.path, "data");
+}
+
+/** One in which Muster has run before. */
+async function usedDirectory(): Promise<string> {
+  const path = newDirectory();
+  await prepareDataDirectory(path);
+  return path;
 }
 
 async function start(dataDir: string, ...args: string[]): Promise<MusterProcess> {
@@ -47,7 +56,7 @@ async function createItem(client: Client, title: string): Promise<void> {
 
 describe("muster start", () => {
   it("says first where it listens, then how to connect an agent, where the data is and what comes next", async () => {
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const server = await start(dataDir);
     await until(() => server.output.stdout.includes("Next "));
     const [first, ...rest] = server.output.stdout.split("\n");
@@ -65,7 +74,7 @@ describe("muster start", () => {
   });
 
   it("keeps its directory to its owner and tells clients on this machine where it is", async () => {
-    const dataDir = directory();
+    const dataDir = newDirectory();
     const server = await start(dataDir);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     await until(() => existsSync(join(dataDir, "server.json")));
@@ -76,7 +85,7 @@ describe("muster start", () => {
   });
 
   it("refuses a directory that is served already, in one line that names the server, with 69", async () => {
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const server = await start(dataDir);
     const second = await runMuster(["start"], { MUSTER_DATA_DIR: dataDir, MUSTER_PORT: "0" });
     expect(second).toMatchObject({ code: 69, stdout: "" });
@@ -89,7 +98,7 @@ describe("muster start", () => {
     const squatter = createServer().listen(0, "127.0.0.1");
     await once(squatter, "listening");
     const { port } = squatter.address() as AddressInfo;
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const refused = await runMuster(["start"], { MUSTER_DATA_DIR: dataDir, MUSTER_PORT: String(port) });
     squatter.close();
     expect(refused).toMatchObject({ code: 69, stdout: "" });
@@ -100,13 +109,13 @@ describe("muster start", () => {
 
   it("names everything that is wrong with its configuration at once, with 78", async () => {
     const env = { MUSTER_PORT: "http", MUSTER_HOST: "0.0.0.0", MUSTER_LOG_LEVEL: "loud" };
-    const refused = await runMuster(["start"], { MUSTER_DATA_DIR: directory(), ...env });
+    const refused = await runMuster(["start"], { MUSTER_DATA_DIR: newDirectory(), ...env });
     expect(refused.code).toBe(78);
     for (const name of Object.keys(env)) expect(refused.stderr).toContain(name);
   });
 
   it("stops within two seconds of Ctrl-C, answering a claim that waits", async () => {
-    const server = await start(directory());
+    const server = await start(await usedDirectory());
     const client = clientOf(server);
     const waiting = client.claim({ selector: {}, waitSeconds: 50 });
     waiting.catch(() => undefined);
@@ -119,7 +128,7 @@ describe("muster start", () => {
   });
 
   it("finds its items again after a stop, and after a kill that left its lock behind", async () => {
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const first = await start(dataDir);
     await createItem(clientOf(first), "kept through a stop");
     await first.stop();
@@ -133,7 +142,7 @@ describe("muster start", () => {
   });
 
   it("knows a session that it signed before it was restarted", async () => {
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const initialize = {
       jsonrpc: "2.0",
       id: 1,
@@ -157,7 +166,7 @@ describe("muster start", () => {
   });
 
   it("with --json says all of it in one line", async () => {
-    const dataDir = directory();
+    const dataDir = await usedDirectory();
     const server = await spawnMuster(["start", "--json"], { MUSTER_DATA_DIR: dataDir, MUSTER_PORT: "0" });
     open.push(server);
     const said: unknown = JSON.parse(server.output.stdout.split("\n")[0] ?? "");
@@ -165,7 +174,7 @@ describe("muster start", () => {
   });
 
   it("with --idle-stop ends by itself once no client has shown up for that long", async () => {
-    const server = await start(directory(), "--idle-stop", "1");
+    const server = await start(await usedDirectory(), "--idle-stop", "1");
     expect(await server.ended).toMatchObject({ code: 0 });
   });
 });
