@@ -14,7 +14,7 @@ import { type WriteCall, writerOf } from "./write-call.ts";
 /** Fences whose holder the claim clock saw die, by item. */
 export type DeadFences = ReadonlyMap<string, number>;
 
-export const NOBODY_SEEN_DEAD: DeadFences = new Map();
+const NOBODY_SEEN_DEAD: DeadFences = new Map();
 
 /** Looks up those of the items whose claim's expiry has passed. Call it outside of transactions. */
 export async function lookForDead(deps: EngineDeps, ids: readonly string[]): Promise<DeadFences> {

@@ -4,7 +4,7 @@ import type { OpenDatabase } from "../../../db/open.ts";
 import { until } from "../../support/until.ts";
 
 /** Holds the state rows of the items until told to let go. */
-export async function holdRows({ db }: OpenDatabase, ids: readonly string[]): Promise<() => Promise<void>> {
+async function holdRows({ db }: OpenDatabase, ids: readonly string[]): Promise<() => Promise<void>> {
   const gate = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const transaction = db.transaction().execute(async (tx) => {
@@ -20,7 +20,7 @@ export async function holdRows({ db }: OpenDatabase, ids: readonly string[]): Pr
 }
 
 /** Waits until this many statements of the database wait for a lock. */
-export async function waitForBlocked({ db }: OpenDatabase, count: number): Promise<void> {
+async function waitForBlocked({ db }: OpenDatabase, count: number): Promise<void> {
   await until(async () => {
     const { rows } = await sql<{ n: number }>`
       select count(*)::int as n from pg_stat_activity
