@@ -6,9 +6,9 @@ import { claimableRow, offeredTo, type Parameters } from "./readiness-sql.ts";
 export const STUCK = `s.role <> 'terminal' and (s.role = 'blocked' or s.blockers > 0 or s.ancestor_blockers > 0)`;
 
 /** A stranger without capabilities, for lists that nobody in particular asks for. */
-export const STRANGER = { agent: null, capabilities: [] } as const;
+const STRANGER = { agent: null, capabilities: [] } as const;
 
-export interface ReadinessScope {
+interface ReadinessScope {
   /** Roles in which an offer is asked for; the queue when the caller names none. */
   readonly roles: readonly Role[];
   readonly containers: boolean;

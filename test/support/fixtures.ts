@@ -191,7 +191,7 @@ async function insertEdges(db: Kysely<Database>, edges: readonly EdgeFixture[]):
 }
 
 /** Sets every counter to what the rows say. An edge that does not say so holds when its blocker is cancelled. */
-export async function recount(db: Kysely<Database>): Promise<void> {
+async function recount(db: Kysely<Database>): Promise<void> {
   await sql`
     with own as (
       select d.to_item as item_id, count(*)::int as blockers
