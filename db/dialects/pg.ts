@@ -28,6 +28,8 @@ export function createPgPool(options: PgOptions): Pool {
     idle_in_transaction_session_timeout: 15_000,
     statement_timeout: 30_000,
     lock_timeout: 5_000,
+    // Statements here take milliseconds; compiling one of them takes fifty.
+    options: "-c jit=off",
     types: {
       // Fences and counters stay far below 2^53; strings would compare as text.
       getTypeParser: ((oid: number, format?: "text" | "binary") =>

@@ -2,7 +2,7 @@
 import type { Role } from "../../services/core/roles.ts";
 import { contentConditions } from "./next-sql.ts";
 import { matchesFilter, Parameters, type SelectorAsker, type SelectorFilter } from "./readiness-sql.ts";
-import { type Handle, statement } from "../statement.ts";
+import { type Handle, runGenerated } from "../statement.ts";
 
 /** Rows that are looked at: enough to say why, whatever the size of the tree. */
 export const COUNT_CAP = 1_000;
@@ -76,7 +76,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       ) as next_at,
       muster_now() as now
     from matching`;
-  const [row] = await emptinessStatement(text)(handle, parameters.values);
+  const [row] = await runGenerated<Row>(handle, text, parameters.values);
   if (!row) throw new Error("counting answered nothing");
   return {
     matching: row.matching,
@@ -90,15 +90,4 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
     nextAt: row.next_at?.getTime() ?? null,
     now: row.now.getTime(),
   };
-}
-
-const statements = new Map<string, ReturnType<typeof statement<Row>>>();
-
-function emptinessStatement(text: string): ReturnType<typeof statement<Row>> {
-  let known = statements.get(text);
-  if (known === undefined) {
-    known = statement<Row>(`selector_emptiness_${statements.size}`, text);
-    statements.set(text, known);
-  }
-  return known;
 }

@@ -1,6 +1,5 @@
 /** Claims whose expiry has passed in the database. Whether they lapsed is for the claim clock to say. */
-import { CompiledQuery } from "kysely";
-import { type Handle, statement } from "../statement.ts";
+import { type Handle, runGenerated, statement } from "../statement.ts";
 import { matchesFilter, Parameters, type SelectorFilter } from "./readiness-sql.ts";
 
 export interface ExpiredClaim {
@@ -52,8 +51,7 @@ export async function findExpiredInTheWay(
       and (s.open_children > 0 or (${matchesFilter(filter, parameters)}))
     order by s.expires_at
     limit ${parameters.add(limit, "::int")}`;
-  const { rows } = await handle.executeQuery<ExpiredRow>(CompiledQuery.raw(text, parameters.values));
-  return rows.map(toExpiredClaim);
+  return (await runGenerated<ExpiredRow>(handle, text, parameters.values)).map(toExpiredClaim);
 }
 
 function toExpiredClaim(row: ExpiredRow): ExpiredClaim {

@@ -3,10 +3,9 @@
  * the same order. Roles are a preference: all that the first one offers comes before
  * anything of the second.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { CompiledQuery } from "kysely";
+import { randomUUID } from "node:crypto";
 import type { Role } from "../../services/core/roles.ts";
-import { type Handle, statement } from "../statement.ts";
+import { type Handle, runGenerated } from "../statement.ts";
 import { rankRoots } from "./next-roots.ts";
 import { type CandidateSql, candidateSql, pathsFor } from "./next-sql.ts";
 import {
@@ -72,7 +71,7 @@ async function selectByPaths(handle: Handle, one: CandidateSql): Promise<RankedR
   let best: RankedRow[] = [];
   for (const path of pathsFor(one)) {
     const parameters = new Parameters();
-    const rows = await runPrepared(handle, candidateSql(one, path, parameters), parameters.values);
+    const rows = await runGenerated<RankedRow>(handle, candidateSql(one, path, parameters), parameters.values);
     if (rows.length > best.length) best = rows;
     if (best.length >= one.limit) break;
   }
@@ -132,19 +131,5 @@ export async function selectHeld(handle: Handle, query: HeldQuery): Promise<stri
   const text = `select s.item_id, s.rank, s.created_at from item_state s where ${conditions.join(" and ")}
     order by array_position(${parameters.add(query.roles, "::text[]")}, s.role), ${RANKINGS[query.ranking]}
     limit ${parameters.add(query.limit, "::int")}`;
-  return (await runPrepared(handle, text, parameters.values)).map((row) => row.item_id);
-}
-
-/** More texts than this are not worth a plan kept on every connection. */
-const PREPARED_MAX = 256;
-const prepared = new Map<string, ReturnType<typeof statement<RankedRow>>>();
-
-async function runPrepared(handle: Handle, text: string, values: readonly unknown[]): Promise<RankedRow[]> {
-  let run = prepared.get(text);
-  if (run === undefined && prepared.size < PREPARED_MAX) {
-    run = statement<RankedRow>(`next_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text);
-    prepared.set(text, run);
-  }
-  if (run !== undefined) return await run(handle, values);
-  return (await handle.executeQuery<RankedRow>(CompiledQuery.raw(text, [...values]))).rows;
+  return (await runGenerated<RankedRow>(handle, text, parameters.values)).map((row) => row.item_id);
 }
