@@ -54,7 +54,8 @@ async function runOnce<T>(connection: Handle, work: (tx: Handle, tail: Tail) => 
     await begun;
   } catch (error) {
     await Promise.allSettled(sent);
-    await connection.executeQuery(ROLLBACK);
+    // A connection that broke has nothing to roll back, and its second complaint must not hide the first.
+    await connection.executeQuery(ROLLBACK).catch(() => {});
     throw error;
   }
   const committed = connection.executeQuery<{ command?: string }>(COMMIT);

@@ -55,6 +55,9 @@ class NamedClient {
 
   constructor(client: PoolClient) {
     this.#client = client;
+    // The pool listens to idle connections only. One that breaks while it is lent fails its statements;
+    // what it emits besides would end the process.
+    client.on("error", ignore);
   }
 
   // Kysely's own overloads: text for statements, a cursor for streams, which are not used here.
@@ -69,5 +72,8 @@ class NamedClient {
 
   release(destroy?: boolean): void {
     this.#client.release(destroy);
+    this.#client.removeListener("error", ignore);
   }
 }
+
+function ignore(): void {}
