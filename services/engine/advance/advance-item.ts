@@ -8,7 +8,6 @@ import type { AdvanceItemInput, Transition } from "../../contract/operations/adv
 import type { ClaimEntry } from "../../contract/claiming.ts";
 import { fault, isMusterError } from "../../contract/errors.ts";
 import type { AdvanceRequest } from "../../core/advance.ts";
-import type { Trigger } from "../../core/roles.ts";
 import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
@@ -36,7 +35,9 @@ export function createTransitionLane(deps: EngineDeps): TransitionLane {
     lanes: 2,
     exclusive: (call) => [
       call.request.itemId,
-      ...(call.record === null ? [] : [`${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
+      ...(call.record === null
+        ? []
+        : [`${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
     ],
     runBatch: (calls) => flushTransitions(deps, calls),
     runOne: async (call) => {
@@ -56,7 +57,12 @@ export async function advanceItem(
   input: AdvanceItemInput,
   caller: Caller,
 ): Promise<Record<string, unknown>> {
-  const write = await openWriteCall(deps.db, "advance_item", { ...input, actor: input.actor ?? input.transitions[0]?.actor }, caller);
+  const write = await openWriteCall(
+    deps.db,
+    "advance_item",
+    { ...input, actor: input.actor ?? input.transitions[0]?.actor },
+    caller,
+  );
   const results: Record<string, unknown>[] = [];
   for (const [index, transition] of input.transitions.entries()) {
     results.push(await advanceOne(deps, lane, input, transition, recordFor(write, `t${index}`), caller));
@@ -87,7 +93,20 @@ async function advanceOne(
     const outcome = await submit(deps, lane, call);
     if (outcome.kind === "applied" || outcome.kind === "replayed") return outcome.answer;
     if (outcome.kind === "refused") {
-      return refusalElement(resolved.id, trigger, outcome.refusal, outcome.blockers, deps.settings.onCancelled);
+      return refusalElement(
+        resolved.id,
+        trigger,
+        outcome.refusal,
+        outcome.blockers,
+        deps.settings.onCancelled,
+      );
+    }
+    if (outcome.kind === "gone") {
+      return refusedElement(
+        ref,
+        trigger,
+        fault("idempotency_target_gone", `${resolved.id} was deleted after this transition`),
+      );
     }
     return refusedElement(ref, trigger, fault("item_not_found", `no item has the id ${resolved.id}`));
   } catch (error) {
@@ -99,7 +118,11 @@ async function advanceOne(
 }
 
 /** Asks the claim clock about a claim in the way whose expiry has passed, and tries once more if it has lapsed. */
-async function submit(deps: EngineDeps, lane: TransitionLane, call: TransitionCall): Promise<TransitionOutcome> {
+async function submit(
+  deps: EngineDeps,
+  lane: TransitionLane,
+  call: TransitionCall,
+): Promise<TransitionOutcome> {
   const outcome = await lane.submit(call);
   if (outcome.kind !== "refused" || outcome.refusal.code !== "not_claim_holder" || !outcome.refusal.expired) {
     return outcome;
@@ -122,7 +145,7 @@ function toCall(
   const who = identify(actor, transition.workerId ?? input.workerId, caller);
   const request: AdvanceRequest = {
     itemId,
-    trigger: transition.trigger as Trigger,
+    trigger: transition.trigger,
     summary: transition.summary ?? null,
     label: transition.label ?? null,
     writer: { agent: who.agent, session: who.session, fence: transition.fence ?? null },

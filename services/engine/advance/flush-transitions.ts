@@ -70,7 +70,7 @@ async function runTransitions(
   tail.send(saveWorld(tx, world, answers));
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
-  for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call)));
+  for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
   return { outcomes: all, world };
 }
 
@@ -133,9 +133,11 @@ function isDependencyBlocked(verdict: AdvanceVerdict | null | undefined): boolea
   return verdict?.kind === "refused" && verdict.refusal.code === "dependency_blocked";
 }
 
-async function replay(tx: Handle, call: TransitionCall): Promise<TransitionOutcome> {
+/** An answer about an item that was deleted since would send its caller after nothing. */
+async function replay(tx: Handle, call: TransitionCall, world: World): Promise<TransitionOutcome> {
   if (call.record === null) throw new Error("only a call with a key is replayed");
   const stored = await replayOf(tx, call.record);
+  if (!world.find(call.request.itemId)) return { kind: "gone" };
   return { kind: "replayed", answer: { ...stored.answer, replayed: true } };
 }
 

@@ -14,12 +14,18 @@ export type TransitionOutcome =
   | { readonly kind: "applied"; readonly answer: Record<string, unknown> }
   | { readonly kind: "replayed"; readonly answer: Record<string, unknown> }
   | { readonly kind: "refused"; readonly refusal: AdvanceRefusal; readonly blockers: readonly BlockerRow[] }
-  | { readonly kind: "not_found" };
+  | { readonly kind: "not_found" }
+  /** It was moved under this key, and deleted since. */
+  | { readonly kind: "gone" };
 
 export type Titled = (id: string) => string;
 
 /** The answer for an applied transition, as it is stored and replayed. */
-export function appliedAnswer(request: AdvanceRequest, applied: AdvanceApplied, title: Titled): Record<string, unknown> {
+export function appliedAnswer(
+  request: AdvanceRequest,
+  applied: AdvanceApplied,
+  title: Titled,
+): Record<string, unknown> {
   const { state } = applied;
   const named = (id: string): { itemId: string; title: string } => ({ itemId: id, title: title(id) });
   return {
