@@ -42,6 +42,8 @@ async function submitJudged(deps: EngineDeps, lane: ClaimLane, call: ClaimCall):
 
 /** Rows locked by unrelated writes are looked for again this often before the answer is "busy". */
 const BUSY_TRIES = 8;
+/** And then after so long again, by those who wait. */
+const BUSY_WAIT_MS = 250;
 
 async function claimBySelector(
   deps: EngineDeps,
@@ -56,25 +58,26 @@ async function claimBySelector(
   const ticket = deps.coordination.wakeUps.ticket([CLAIMABLE]);
   let kept = false;
   try {
-    for (let attempt = 1, freed = false; ; attempt += 1) {
+    for (let busy = 0; ; ) {
       const outcome = await state.lane.submit(call);
       if (outcome.kind !== "empty") return await conclude(deps, state, call, outcome);
-      if (attempt < BUSY_TRIES && (await isOffered(deps, call, predicate))) {
+      if (busy < BUSY_TRIES && (await isOffered(deps, call, predicate))) {
         // Somebody holds a lock on what is there, for the length of a commit: step aside, then look again.
-        await new Promise((resolve) => setTimeout(resolve, deps.random() * 4 * attempt));
-        continue;
-      }
-      if (!freed && (await freeLapsedInTheWay(deps, predicate.filter)) > 0) {
-        freed = true;
+        busy += 1;
+        await new Promise((resolve) => setTimeout(resolve, deps.random() * 4 * busy));
         continue;
       }
       const why = await diagnoseEmpty(deps, predicate, call.agent);
-      const busy = attempt >= BUSY_TRIES;
-      if (!busy) {
+      // Looked at after the reasons were counted: what time alone has freed since the selection
+      // has no reason any more, and nothing would wake a waiter for it.
+      if ((await freeLapsedInTheWay(deps, predicate.filter)) > 0) continue;
+      if (busy < BUSY_TRIES && (await isOffered(deps, call, predicate))) continue;
+      const isBusy = busy >= BUSY_TRIES;
+      if (!isBusy) {
         state.empties.keep(memoKey, why, ticket);
         kept = true;
       }
-      return nothing(call, why, busy);
+      return nothing(call, why, isBusy);
     }
   } finally {
     if (!kept) ticket.close();
@@ -101,7 +104,8 @@ async function isOffered(deps: EngineDeps, call: ClaimCall, predicate: Predicate
 
 function nothing(call: ClaimCall, why: Parameters<typeof emptyResult>[1], busy: boolean): ClaimedOne {
   const result: ClaimRefused = emptyResult(call.claimRef, why, busy);
-  return { result, session: call.session, empty: true, nextAt: why.nextAt };
+  // The lock in the way goes without a word: a waiter comes back for it by itself.
+  return { result, session: call.session, empty: true, nextAt: busy ? why.now + BUSY_WAIT_MS : why.nextAt };
 }
 
 async function conclude(

@@ -56,10 +56,12 @@ export function createEmptyAnswers(): EmptyAnswers {
 }
 
 export async function diagnoseEmpty(deps: EngineDeps, predicate: Predicate, agent: string): Promise<Emptiness> {
-  return await findEmptiness(deps.db, {
+  const why = await findEmptiness(deps.db, {
     filter: predicate.filter,
     roles: predicate.roles,
     containers: predicate.containers,
     asker: { agent, capabilities: predicate.capabilities },
   });
+  // An expiry that has passed says nothing about when the claim lapses: whoever came back for it at once would spin.
+  return why.nextAt !== null && why.nextAt <= why.now ? { ...why, nextAt: null } : why;
 }

@@ -1,0 +1,58 @@
+/** A whole fleet at once: four API processes, each with its own pool, and one Redis between them. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestEngine } from "../../support/engine.ts";
+import { createTestRedis, type TestRedis } from "../../support/redis.ts";
+import { agent, claim } from "./calls.ts";
+import { type Fleet, openFleet } from "./engines.ts";
+
+const AGENTS = 64;
+const ROUNDS = 50;
+
+describe("a fleet of four replicas", () => {
+  let database: TestDatabase;
+  let redis: TestRedis;
+  let fleet: Fleet;
+  beforeAll(async () => {
+    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
+    redis = createTestRedis();
+    fleet = await openFleet(database, redis, 4);
+  });
+  afterAll(async () => {
+    await fleet.close();
+    await database.close();
+    await redis.close();
+  });
+
+  /** A container with an item for every agent, made like an orchestrator makes it. */
+  async function plantRoom(): Promise<string> {
+    const [engine] = fleet.engines as [TestEngine];
+    const made = await engine.call("manage_items", { operation: "create", items: [{ title: "room" }] });
+    const parentId: string = made.items[0].id;
+    const items = Array.from({ length: AGENTS }, (_, index) => ({ title: `item ${index}` }));
+    await engine.call("manage_items", { operation: "create", parentId, items });
+    return parentId;
+  }
+
+  it("gives 64 items to 64 agents who ask at once, round after round: as many holders, and nobody is refused [F-01] [B45]", async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const root = await plantRoom();
+      const results = await Promise.all(
+        Array.from({ length: AGENTS }, (_, index) => {
+          const engine = fleet.engines[index % fleet.engines.length] as TestEngine;
+          // What an agent held in the round before is released by its next claim.
+          return claim(engine, agent(`agent-${index}`), { selector: { parentId: root } });
+        }),
+      );
+      expect(results.filter((one) => one.outcome !== "success")).toEqual([]);
+      const held = await database.db
+        .selectFrom("item_state")
+        .select(["item_id", "agent"])
+        .where("parent_id", "=", root)
+        .where("agent", "is not", null)
+        .execute();
+      expect(new Set(held.map((row) => row.agent)).size).toBe(AGENTS);
+      expect(new Set(results.map((one) => one.itemId))).toEqual(new Set(held.map((row) => row.item_id)));
+    }
+  });
+});

@@ -1,0 +1,212 @@
+/**
+ * Races that a lock decides. Each test brings the two sides together by force: it holds the
+ * rows from outside until both wait for them, and lets go. Each was seen to fail with its lock taken
+ * out; its comment says which one.
+ */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestEngine } from "../../support/engine.ts";
+import { type ItemFixture, plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
+import { createTestRedis, type TestRedis } from "../../support/redis.ts";
+import { until } from "../../support/until.ts";
+import { advance, agent, claim, granted, refresh, stateOf, tenuresOf } from "./calls.ts";
+import { type Fleet, openFleet } from "./engines.ts";
+
+const ANN = agent("ann");
+const BOB = agent("bob");
+const SOME = 12;
+
+describe("two at once", () => {
+  let database: TestDatabase;
+  let redis: TestRedis;
+  let fleet: Fleet;
+  beforeAll(async () => {
+    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
+    redis = createTestRedis();
+    fleet = await openFleet(database, redis, 2);
+  });
+  afterAll(async () => {
+    await fleet.close();
+    await database.close();
+    await redis.close();
+  });
+  const replicas = () => fleet.engines as [TestEngine, TestEngine];
+  const plant = (item: ItemFixture = {}): Promise<string> => plantItem(database.db, item);
+  const state = (itemId: string) => stateOf(database.db, itemId);
+
+  /** Holds rows until as many statements as there are sides wait for locks; then all of them go on at once. */
+  async function together<T>(rows: readonly string[], sides: readonly (() => Promise<T>)[]): Promise<T[]> {
+    let running: Promise<T>[] = [];
+    await database.db.transaction().execute(async (tx) => {
+      await sql`select 1 from item_state where item_id = any(${rows}::uuid[]) order by item_id for update`.execute(tx);
+      running = sides.map((side) => side());
+      await until(async () => (await waitingForLocks()) >= sides.length);
+    });
+    return await Promise.all(running);
+  }
+
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await sql<{ waiting: number }>`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    return rows[0]?.waiting ?? 0;
+  }
+
+  // Without `for no key update` in the statement that locks the world: both read 2 and write 1.
+  it("blockers that finish together leave no blocker behind, and the dependent is ready", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const [first, second, dependent] = (await plantGraph(database.db, [{}, {}, {}], [])) as [string, string, string];
+      await plantEdge(database.db, first, dependent);
+      await plantEdge(database.db, second, dependent);
+      const results = await together(
+        [dependent],
+        [() => advance(one, null, { itemId: first, trigger: "complete" }), () => advance(two, null, { itemId: second, trigger: "complete" })],
+      );
+      expect(results.map((one) => one.applied)).toEqual([true, true]);
+      expect(await state(dependent)).toMatchObject({ blockers: 0 });
+      expect(results.flatMap((one) => (one["unblockedItems"] as unknown[]) ?? [])).toHaveLength(1);
+      expect(await advance(one, null, { itemId: dependent, trigger: "start" })).toMatchObject({ applied: true });
+    }
+  });
+
+  // Without the parent in the locked set: both find one open sibling, and the parent stays open for ever.
+  it("siblings that finish together close their parent exactly once [B31]", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const grandparent = await plant({ role: "work" });
+      const parent = await plant({ role: "work", parentId: grandparent });
+      const [first, second] = (await plantGraph(database.db, [{ parentId: parent }, { parentId: parent }], [])) as [string, string];
+      await together(
+        [parent],
+        [() => advance(one, null, { itemId: first, trigger: "complete" }), () => advance(two, null, { itemId: second, trigger: "complete" })],
+      );
+      for (const id of [parent, grandparent]) {
+        expect(await state(id)).toMatchObject({ role: "terminal", outcome: "done", open_children: 0 });
+        const closings = await database.db.selectFrom("transitions").selectAll().where("item_id", "=", id).execute();
+        expect(closings.map((row) => row.trigger)).toEqual(["cascade"]);
+      }
+    }
+  });
+
+  // Without the fence in the judgement of writers, or with the item read before its lock: the late one is applied.
+  it("a late transition never gets past a takeover [F-02]", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const itemId = await plant();
+      const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60, start: true });
+      await database.advance(90_001);
+      const [late, taken] = await together<{ readonly outcome?: string; readonly applied?: boolean }>(
+        [itemId],
+        [() => advance(one, ANN, { itemId, trigger: "complete", fence }), () => claim(two, BOB, { itemId })],
+      );
+      const tenures = await tenuresOf(database.db, itemId);
+      // Exactly one of the two happened: the lapsed holder finished, or it was displaced.
+      if (late?.applied === true) {
+        expect(taken).toMatchObject({ outcome: "terminal_item" });
+        expect(tenures).toEqual(["ann-1: completed"]);
+      } else {
+        expect(late).toMatchObject({ errorCode: "claim_lost" });
+        expect(taken).toMatchObject({ outcome: "success" });
+        expect(tenures).toEqual(["ann-1: expired", "bob-1: open"]);
+        expect(await state(itemId)).toMatchObject({ agent: "bob", role: "queue" });
+        await advance(two, BOB, { itemId, trigger: "cancel" });
+      }
+    }
+  });
+
+  // Without judging the lapse again under the lock: the sweep frees what was renewed a moment ago.
+  it("a holder that renews while a sweep is on its way keeps the claim", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const itemId = await plant();
+      const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60, start: true });
+      await database.advance(120_000);
+      let beat: Promise<{ readonly outcome: string }> | undefined;
+      let sweep: Promise<unknown> | undefined;
+      await database.db.transaction().execute(async (tx) => {
+        await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
+        // The renewal waits in front of the sweep, which has seen the claim expired already.
+        beat = refresh(one, ANN, { itemId, fence });
+        await until(async () => (await waitingForLocks()) >= 1);
+        sweep = two.engine.sweep(new AbortController().signal);
+        await until(async () => (await waitingForLocks()) >= 2);
+      });
+      const [renewed] = await Promise.all([beat, sweep]);
+      expect(renewed).toMatchObject({ outcome: "success" });
+      expect(await state(itemId)).toMatchObject({ agent: "ann", fence, role: "work", attempts: 0 });
+      await advance(one, ANN, { itemId, trigger: "complete" });
+    }
+  });
+
+  // Without the advisory lock on the holder: neither claim sees the other's item, and both are held.
+  it("two claims of one holder end with one item held [B38]", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const who = agent(`greedy-${round}`);
+      const ids = (await plantGraph(database.db, [{}, {}], [])) as [string, string];
+      const results = await together(ids, [() => claim(one, who, { itemId: ids[0] }), () => claim(two, who, { itemId: ids[1] })]);
+      expect(results.map((result) => result.outcome)).toEqual(["success", "success"]);
+      const held = await database.db.selectFrom("item_state").select("item_id").where("agent", "=", who.id).execute();
+      expect(held).toHaveLength(1);
+      const open = await database.db.selectFrom("attempts").selectAll().where("agent", "=", who.id).where("ended_at", "is", null).execute();
+      expect(open.map((row) => row.item_id)).toEqual(held.map((row) => row.item_id));
+    }
+  });
+
+  // Without the row lock of the selection: a cancelled item is given away, and a closed item is held.
+  it("a selector never gives away an item that is being cancelled", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const root = await plant({ role: "work" });
+      await plant({ parentId: root, role: "blocked" });
+      const itemId = await plant({ parentId: root });
+      const [cancelled, taken] = await Promise.all([
+        advance(one, null, { itemId, trigger: "cancel" }),
+        claim(two, BOB, { selector: { ancestorId: root, role: "queue" } }),
+      ]);
+      const after = await state(itemId);
+      if (cancelled.applied) {
+        expect(taken).toMatchObject({ outcome: "queue_empty" });
+        expect(after).toMatchObject({ role: "terminal", agent: null });
+      } else {
+        expect(cancelled).toMatchObject({ errorCode: "not_claim_holder" });
+        expect(taken).toMatchObject({ outcome: "success", itemId });
+        expect(after).toMatchObject({ role: "queue", agent: "bob" });
+      }
+    }
+  });
+
+  // The same item under a foreign lock: a false empty without the look without locks.
+  it("an item that an unrelated write has locked for a moment is no empty queue", async () => {
+    const [one] = replicas();
+    const root = await plant({ role: "work" });
+    const itemId = await plant({ parentId: root });
+    let searching: Promise<{ readonly outcome: string }> | undefined;
+    await database.db.transaction().execute(async (tx) => {
+      await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
+      searching = claim(one, BOB, { selector: { ancestorId: root, role: "queue" } });
+      const busy = await searching;
+      expect(busy).toMatchObject({ outcome: "none_eligible", kind: "transient", excluded: { busy: 1 } });
+    });
+    searching = claim(one, BOB, { selector: { ancestorId: root, role: "queue" } });
+    expect(await searching).toMatchObject({ outcome: "success", itemId });
+  });
+
+  it("a waiter that only a lock keeps from an item gets it soon after the lock is gone", async () => {
+    const [one] = replicas();
+    const root = await plant({ role: "work" });
+    const itemId = await plant({ parentId: root });
+    const waiting = await database.db.transaction().execute(async (tx) => {
+      await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
+      const call = claim(one, agent("patient"), { selector: { ancestorId: root, role: "queue" } }, { waitSeconds: 20 });
+      await claim(one, agent("hasty"), { selector: { ancestorId: root, role: "queue" }, claimRef: randomUUID() });
+      return { call };
+    });
+    const started = performance.now();
+    expect(await waiting.call).toMatchObject({ outcome: "success", itemId });
+    expect(performance.now() - started).toBeLessThan(2_500);
+  });
+});
