@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
-import { followJournal, type JournalTail, type StartedLine } from "./journal.ts";
+import { followJournal, type JournalTail, type StartedLine, tenureOf } from "./journal.ts";
 import { withoutSettings } from "./muster-process.ts";
 import type { Claim, View } from "./view.ts";
 
@@ -72,38 +72,48 @@ function startWorker(name: string, options: CrewOptions): Worker {
 
 export interface Victim {
   readonly worker: Worker;
+  /** What it holds and had just begun. */
   readonly line: StartedLine;
 }
 
-/**
- * Kills a worker in the middle of an item. Each candidate is frozen first: only of a process that
- * stands still can be said, by its own file and by the server, that it holds an item and has not
- * handed it in. One that turns out to be between two items goes on.
- */
+/** Kills a worker in the middle of an item. */
 export async function killInMidItem(crew: Crew, view: View, signal: AbortSignal): Promise<Victim> {
   for (let turn = 0; ; turn += 1) {
     signal.throwIfAborted();
     const worker = crew.workers[turn % crew.workers.length];
     if (worker === undefined) throw new Error("There is nobody to kill.");
-    if (freshWork(worker) !== null) {
-      worker.process.signal("SIGSTOP");
-      const line = freshWork(worker);
-      if (line !== null && holds(await view.claims(), worker.name, line)) {
-        worker.process.signal("SIGKILL");
-        return { worker, line };
-      }
-      worker.process.signal("SIGCONT");
+    const [line] = await freezeInMidItem(worker, view);
+    if (line !== undefined) {
+      worker.process.signal("SIGKILL");
+      return { worker, line };
     }
     await delay(LOOK_EVERY_MS);
   }
 }
 
-/** What it works on, if that has only begun: later the result may be on its way already. */
-function freshWork({ journal }: Worker): StartedLine | null {
+/**
+ * Freezes a worker that holds items and has not handed them in. Only of a process that stands
+ * still can that be said, by its own file and by the server: one that turns out to be between
+ * two items goes on, and the answer is empty.
+ */
+export async function freezeInMidItem(worker: Worker, view: View): Promise<readonly StartedLine[]> {
+  if (freshWork(worker).length === 0) return [];
+  worker.process.signal("SIGSTOP");
+  const fresh = freshWork(worker);
+  const claims = fresh.length === 0 ? [] : await view.claims();
+  const held = fresh.filter((line) => holds(claims, worker.name, line));
+  if (held.length === 0) worker.process.signal("SIGCONT");
+  return held;
+}
+
+/** What it works on and has only begun: of the rest the result may be on its way already. */
+function freshWork({ journal }: Worker): readonly StartedLine[] {
   journal.readNew();
-  const last = journal.lines.at(-1);
-  if (last?.kind !== "started") return null;
-  return Date.now() - last.at < last.workMs / 2 ? last : null;
+  const over = new Set(journal.lines.filter(({ kind }) => kind !== "started").map(tenureOf));
+  return journal.lines.filter(
+    (line): line is StartedLine =>
+      line.kind === "started" && !over.has(tenureOf(line)) && Date.now() - line.at < line.workMs / 2,
+  );
 }
 
 function holds(claims: readonly Claim[], agent: string, { itemId, fence }: StartedLine): boolean {

@@ -37,6 +37,11 @@ export interface EndedLine extends OfTenure {
 
 export type JournalLine = StartedLine | FinishedLine | EndedLine;
 
+/** Names the tenure that a line is about. */
+export function tenureOf({ itemId, fence }: JournalLine): string {
+  return `${itemId}/${fence}`;
+}
+
 /** Writes a line before it returns: what happens next may be SIGKILL. */
 export function appendLine(path: string, line: JournalLine): void {
   appendFileSync(path, `${JSON.stringify(line)}\n`);

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "./child.ts";
 
 const MUSTER = fileURLToPath(new URL("../../services/cli/main.ts", import.meta.url));
-const UP_MS_MAX = 30_000;
+/** Making an embedded database takes seconds, and most of a minute on a machine that is busy otherwise. */
+const UP_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 50;
 
 export interface MusterOptions {

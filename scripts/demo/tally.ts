@@ -2,7 +2,7 @@
  * The account of a run. Two witnesses are heard: the files that the workers wrote, and Muster.
  * Every task must have been finished once, and both must say the same.
  */
-import type { JournalLine, StartedLine } from "./journal.ts";
+import { type JournalLine, type StartedLine, tenureOf } from "./journal.ts";
 
 /** What Muster says about an item at the end. */
 export interface ItemEnd {
@@ -151,10 +151,6 @@ function takenOver(
       name !== killed.worker &&
       lines.some(({ kind, itemId }) => kind === "finished" && itemId === killed.itemId),
   );
-}
-
-function tenureOf({ itemId, fence }: JournalLine): string {
-  return `${itemId}/${fence}`;
 }
 
 function countBy(lines: readonly JournalLine[]): ReadonlyMap<string, number> {

@@ -81,7 +81,8 @@ describe("the demo", () => {
 
   it("cleans up after Ctrl-C in the middle of the work", async () => {
     const demo = startDemo([]);
-    await until(() => demo.output().includes(" finished "), 60_000);
+    await Promise.race([until(() => demo.output().includes(" finished "), 60_000), demo.ended]);
+    expect(demo.output()).toContain(" finished ");
     demo.child.kill("SIGINT");
     expect(await demo.ended).toBe(130);
     expect(demo.output()).toContain("Interrupted.");
