@@ -228,18 +228,22 @@ const STATEMENTS: readonly string[] = [
   // its own, since this function is volatile. The row is written once, at the end, with its answer.
   `create function muster_take_keys(wanted jsonb, lock_timeout_ms int)
    returns table (principal text, key uuid, element text)
-   language plpgsql volatile as $$
+   -- One index probe a key, whatever the planner believes about a table that was empty a minute ago.
+   language plpgsql volatile set enable_seqscan to off as $$
    begin
      if lock_timeout_ms is not null then
        perform set_config('lock_timeout', lock_timeout_ms::text, true);
      end if;
-     perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key || '/' || w.element, 11))
-       from (select * from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text) order by 1, 2, 3) w;
-     return query select i.principal, i.key, i.element
-       from jsonb_to_recordset(wanted) as c(principal text, key uuid, element text)
-       -- One index probe a key: a planner that guesses at the number of keys would read the whole table.
-       cross join lateral (select i.principal, i.key, i.element from idempotency i
-         where i.principal = c.principal and i.key = c.key and i.element = c.element limit 1) i;
+     perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key, 11))
+       from (select distinct c.principal, c.key from jsonb_to_recordset(wanted) as c(principal text, key uuid)
+         order by 1, 2) w;
+     return query select c.principal, c.key, c.element
+       from jsonb_to_recordset(wanted)
+         as c(principal text, key uuid, element text, operation text, fingerprint text)
+       -- Used is a key whose element has an answer, or that belongs to another call altogether.
+       cross join lateral (select 1 from idempotency i
+         where i.principal = c.principal and i.key = c.key
+           and (i.element = c.element or i.operation <> c.operation or i.fingerprint <> c.fingerprint) limit 1) i;
    end $$`,
   `create index idempotency_age on idempotency (created_at)`,
 

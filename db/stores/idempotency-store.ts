@@ -38,7 +38,8 @@ const take = statement<KeyRow>(
 );
 
 /**
- * Takes the keys for this transaction. Those that are missing from the answer were used before.
+ * Takes the keys for this transaction. Those that are missing from the answer were used
+ * before: for this element, or by another call.
  * @param lockTimeoutMs from here on, how long this transaction waits for a lock, if not the connection's own time
  * @throws KeyBusy if a key is held elsewhere for longer than the lock time-out
  */
@@ -48,7 +49,7 @@ export async function takeKeys(
   lockTimeoutMs?: number,
 ): Promise<ReadonlySet<string>> {
   if (records.length === 0 && lockTimeoutMs === undefined) return new Set();
-  const wanted = records.map((one) => ({ principal: one.principal, key: one.requestId, element: one.element }));
+  const wanted = records.map(({ requestId: key, ...record }) => ({ ...record, key }));
   try {
     const rows = await take(handle, [JSON.stringify(wanted), lockTimeoutMs ?? null]);
     const used = new Set(

@@ -45,7 +45,7 @@ const renew = statement<Row>(
      select * from jsonb_to_recordset($1::jsonb) as c(item_id uuid, fence bigint, agent text, ttl_ms int)
    ), locked as materialized (
      select s.item_id from item_state s
-     where s.item_id in (select item_id from wanted)
+     where s.item_id = any(array(select item_id from wanted))
      order by s.item_id
      for no key update of s
    )

@@ -15,6 +15,9 @@ import { type SavedAnswer, toAnswerRecord } from "./idempotency-store.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
 /**
+ * Ids are gathered into arrays before they meet the tables: an array is looked up by the
+ * key, while a set that the planner misjudges is joined to the whole table.
+ *
  * The first guess at what a decision about `$1` touches: the items, their parents and
  * what they hold up. `$2` are rows that an earlier try turned out to need, `$3` items
  * whose whole subtree is needed, `$4` whether neighbours are needed at all.
@@ -23,7 +26,7 @@ const lockRows = statement<StateRow & { now: Date }>(
   "world_lock",
   `select ${STATE_COLUMNS}, muster_now() as now
    from item_state s
-   where s.item_id in (
+   where s.item_id = any(array(
      select unnest($1::uuid[])
      union select unnest($2::uuid[])
      union select p.parent_id from item_state p
@@ -31,7 +34,7 @@ const lockRows = statement<StateRow & { now: Date }>(
      union select d.to_item from dependencies d
        where $4 and d.from_item = any($1::uuid[] || $2::uuid[]) and d.type = 'BLOCKS'
      union select i.id from items i where i.ancestors && $3::uuid[]
-   )
+   ))
    order by s.item_id
    for no key update of s`,
 );
@@ -58,11 +61,11 @@ const edgesFrom = statement<EdgeRow>(
   `select d.id, d.from_item, d.to_item, d.unblock_at, d.on_cancelled,
      exists (select 1 from items c where c.parent_id = d.to_item) as to_has_children
    from dependencies d
-   where d.type = 'BLOCKS' and d.from_item in (
+   where d.type = 'BLOCKS' and d.from_item = any(array(
      select unnest($1::uuid[] || $2::uuid[])
      union select p.parent_id from item_state p
        where p.item_id = any($1::uuid[] || $2::uuid[]) and p.parent_id is not null
-   )`,
+   ))`,
 );
 
 export interface LoadWorld {
@@ -140,11 +143,11 @@ const save = statement<never>(
        ancestor_blockers int, open_children int, done_children int, close_withheld boolean,
        available_at timestamptz, attempts int, dead boolean, agent text, session text, fence bigint,
        claimed_at timestamptz, original_claimed_at timestamptz, expires_at timestamptz, ttl_ms int)
-     where s.item_id = c.item_id
+     where s.item_id = c.item_id and s.item_id = any($7::uuid[])
    ), ended as (
      update attempts a set ended_at = muster_now(), end_reason = c.reason, detail = c.detail
      from jsonb_to_recordset($2::jsonb) as c(item_id uuid, fence bigint, reason text, detail text)
-     where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null
+     where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null and a.item_id = any($8::uuid[])
    ), opened as (
      insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail)
      select c.item_id, c.fence, c.agent, c.session, c.parent_agent, muster_now(),
@@ -186,6 +189,8 @@ export async function saveWorld(handle: Handle, world: World, answers: readonly 
       world.events.map(({ type, itemId, rootId, data }) => ({ type, item_id: itemId, root_id: rootId, data })),
     ),
     JSON.stringify(answers.map(toAnswerRecord)),
+    changed.map((state) => state.id),
+    world.ended.map((attempt) => attempt.itemId),
   ]);
 }
 

@@ -10,8 +10,9 @@ import {
   type IdempotencyRecord,
   type StoredAnswer,
 } from "../../db/stores/idempotency-store.ts";
+import { findOtherUse } from "../../db/stores/request-store.ts";
 import type { Handle } from "../../db/statement.ts";
-import { fault } from "../contract/errors.ts";
+import { fault, type MusterError } from "../contract/errors.ts";
 import type { Caller } from "./engine.ts";
 
 /** The principal of a call: the credential with the stated name, else the name alone. */
@@ -47,16 +48,17 @@ function canonical(value: unknown): string {
 export async function replayOf(handle: Handle, record: IdempotencyRecord): Promise<StoredAnswer> {
   const stored = await findAnswer(handle, record);
   if (stored === null) {
+    const other = await findOtherUse(handle, record);
+    if (other !== null) throw mismatch(record.requestId, record.operation, other);
     throw fault("idempotency_in_flight", "the answer to this requestId has just been swept away; use a new one");
   }
   if (stored.operation !== record.operation || stored.fingerprint !== record.fingerprint) {
-    throw fault(
-      "idempotency_mismatch",
-      `requestId ${record.requestId} was already used for ${
-        stored.operation === record.operation ? "this operation with another input" : stored.operation
-      }`,
-    );
+    throw mismatch(record.requestId, record.operation, stored.operation);
   }
   return stored;
 }
 
+export function mismatch(requestId: string, operation: string, usedFor: string): MusterError {
+  const use = usedFor === operation ? "this operation with another input" : usedFor;
+  return fault("idempotency_mismatch", `requestId ${requestId} was already used for ${use}`);
+}

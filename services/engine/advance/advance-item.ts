@@ -13,7 +13,7 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { identify } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
-import { openWriteCall, recordFor } from "../writing/write-call.ts";
+import { describeCall, recordFor } from "../writing/write-call.ts";
 import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
 import { flushTransitions } from "./flush-transitions.ts";
 import { refusalElement, refusedElement } from "./refusal.ts";
@@ -57,8 +57,7 @@ export async function advanceItem(
   input: AdvanceItemInput,
   caller: Caller,
 ): Promise<Record<string, unknown>> {
-  const write = await openWriteCall(
-    deps.db,
+  const write = describeCall(
     "advance_item",
     { ...input, actor: input.actor ?? input.transitions[0]?.actor },
     caller,

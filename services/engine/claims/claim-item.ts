@@ -13,7 +13,7 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { type Identified, identify, mintSession } from "../identity.ts";
 import { requireItem } from "../resolve-items.ts";
-import { openWriteCall, recordFor } from "../writing/write-call.ts";
+import { describeCall, recordFor } from "../writing/write-call.ts";
 import { faultResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimTarget } from "./claim-call.ts";
 import type { ClaimState } from "./claim-lane.ts";
@@ -38,8 +38,9 @@ export async function claimItem(
   const stated = identify(input.actor, input.workerId, caller);
   const minted = stated.session ?? mintSession();
   const who: Identified = { ...stated, session: minted, author: { ...stated.author, session: minted } };
-  // Heartbeats repeat nothing: a call of nothing else costs no look-up of its key.
-  const call = input.claims.length + input.releases.length === 0 ? null : await openWriteCall(deps.db, "claim_item", input, caller);
+  // Heartbeats repeat nothing: a call of nothing else has no fingerprint to work out.
+  const repeats = input.claims.length + input.releases.length > 0;
+  const call = repeats ? describeCall("claim_item", input, caller) : null;
   let workerId = minted;
   let replayed = false;
   const claims: ClaimResult[] = [];

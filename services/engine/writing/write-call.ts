@@ -9,11 +9,10 @@
 import { type IdempotencyRecord, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import { findOtherUse } from "../../../db/stores/request-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import { fault } from "../../contract/errors.ts";
 import type { Writer } from "../../core/writer.ts";
 import type { Author } from "../../core/world.ts";
 import type { Caller } from "../engine.ts";
-import { fingerprint, principalOf, replayOf } from "../idempotency.ts";
+import { fingerprint, mismatch, principalOf, replayOf } from "../idempotency.ts";
 import { identify, type StatedActor } from "../identity.ts";
 
 export interface WriteCall {
@@ -32,15 +31,10 @@ export interface WriteInput {
   readonly requestId?: string | undefined;
 }
 
-/** @throws idempotency_mismatch if the requestId was used for another call. */
-export async function openWriteCall(
-  handle: Handle,
-  operation: string,
-  input: WriteInput,
-  caller: Caller,
-): Promise<WriteCall> {
+/** Describes a call. Whether its requestId was used for another one is found out when its keys are taken. */
+export function describeCall(operation: string, input: WriteInput, caller: Caller): WriteCall {
   const who = identify(input.actor, input.workerId, caller);
-  const call: WriteCall = {
+  return {
     agent: who.agent,
     session: who.session,
     author: who.author,
@@ -50,12 +44,24 @@ export async function openWriteCall(
     // The actor is the principal, and a retry may come from another connection's session.
     fingerprint: fingerprint(operation, { ...input, actor: undefined, workerId: undefined }),
   };
+}
+
+/**
+ * Describes a call of many elements that do not share a transaction, and looks beforehand.
+ * @throws idempotency_mismatch if the requestId was used for another call.
+ */
+export async function openWriteCall(
+  handle: Handle,
+  operation: string,
+  input: WriteInput,
+  caller: Caller,
+): Promise<WriteCall> {
+  const call = describeCall(operation, input, caller);
   const { requestId } = call;
   if (requestId === undefined) return call;
   const other = await findOtherUse(handle, { ...call, requestId });
-  if (other === null) return call;
-  const use = other === operation ? "this operation with another input" : other;
-  throw fault("idempotency_mismatch", `requestId ${requestId} was already used for ${use}`);
+  if (other !== null) throw mismatch(requestId, operation, other);
+  return call;
 }
 
 export function writerOf(call: WriteCall, fence: number | null = null): Writer {
