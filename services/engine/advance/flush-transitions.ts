@@ -3,11 +3,7 @@
  * changes nothing and gives its key back; the others do not notice.
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
-import {
-  keyText,
-  type SavedAnswer,
-  takeKeys,
-} from "../../../db/stores/idempotency-store.ts";
+import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
@@ -26,7 +22,9 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, world } = await transact(deps, (tx, wider, tail) => runTransitions(deps, tx, calls, wider, tail));
+  const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
+    runTransitions(deps, tx, calls, wider, tail),
+  );
   await afterCommit(deps, world);
   return outcomes;
 }
@@ -54,7 +52,8 @@ async function runTransitions(
       wider,
     ),
   ]);
-  const isReplay = (call: TransitionCall): boolean => call.record !== null && !taken.has(keyText(call.record));
+  const isReplay = (call: TransitionCall): boolean =>
+    call.record !== null && !taken.has(keyText(call.record));
   const fresh = calls.filter((call) => !isReplay(call));
   // Whoever holds the item now has not lost it: only the others' past is looked up.
   const ends = await findLatestEnds(
@@ -116,13 +115,18 @@ async function answer(
     if (verdict?.kind === "applied") {
       const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
       outcomes.push({ kind: "applied", answer: applied });
-      if (call.record !== null) saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
+      if (call.record !== null)
+        saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
       continue;
     }
     const { itemId } = call.request;
     outcomes.push(
       verdict?.kind === "refused"
-        ? { kind: "refused", refusal: verdict.refusal, blockers: blockers.filter((row) => row.to_item === itemId) }
+        ? {
+            kind: "refused",
+            refusal: verdict.refusal,
+            blockers: blockers.filter((row) => row.to_item === itemId),
+          }
         : { kind: "not_found" },
     );
   }
@@ -140,4 +144,3 @@ async function replay(tx: Handle, call: TransitionCall, world: World): Promise<T
   if (!world.find(call.request.itemId)) return { kind: "gone" };
   return { kind: "replayed", answer: { ...stored.answer, replayed: true } };
 }
-

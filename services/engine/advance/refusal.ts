@@ -50,12 +50,18 @@ export function refusalElement(
       return refusedElement(
         itemId,
         trigger,
-        fault("not_claim_holder", "the item is claimed, and this call does not come from the claim's holder", {
-          retryAfterMs: refusal.msLeft,
-          ...(refusal.sameAgent
-            ? { hint: "A claim of your own name holds it: pass the workerId or the fence that the claim returned." }
-            : {}),
-        }),
+        fault(
+          "not_claim_holder",
+          "the item is claimed, and this call does not come from the claim's holder",
+          {
+            retryAfterMs: refusal.msLeft,
+            ...(refusal.sameAgent
+              ? {
+                  hint: "A claim of your own name holds it: pass the workerId or the fence that the claim returned.",
+                }
+              : {}),
+          },
+        ),
         { contendedItemId: itemId },
       );
     case "item_dead":
@@ -88,7 +94,10 @@ function blockedElement(
   return refusedElement(
     itemId,
     trigger,
-    fault("dependency_blocked", `${refusal.blockers} unsatisfied ${refusal.blockers === 1 ? "dependency" : "dependencies"}`),
+    fault(
+      "dependency_blocked",
+      `${refusal.blockers} unsatisfied ${refusal.blockers === 1 ? "dependency" : "dependencies"}`,
+    ),
     {
       targetRole: refusal.to,
       blockers: unsatisfied.map((row) => ({
