@@ -32,11 +32,14 @@ type Paint = (style: Style, text: string) => string;
 export interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
 const BAR_WIDTH = 30;
 const EVENTS_SHOWN = 6;
+/** A board that is higher than the screen scrolls away, and cannot be drawn again in place. */
+const ROWS_MIN = 20;
 const PLAIN_EVERY_MS = 2_000;
 const CLEAR_BELOW = "\u001B[0J";
 const HIDE_CURSOR = "\u001B[?25l";
@@ -44,7 +47,8 @@ const SHOW_CURSOR = "\u001B[?25h";
 
 /** @param environment `NO_COLOR` turns colours off. */
 export function createBoard(screen: Screen, headline: string, environment: NodeJS.ProcessEnv): Board {
-  return screen.isTTY === true && environment["TERM"] !== "dumb"
+  const { isTTY = false, rows = ROWS_MIN } = screen;
+  return isTTY && rows >= ROWS_MIN && environment["TERM"] !== "dumb"
     ? liveBoard(screen, headline, environment["NO_COLOR"] ? withoutColour : withColour)
     : plainBoard(screen, headline);
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { freePort } from "../../support/free-port.ts";
 import { until } from "../../support/until.ts";
 import { testDatabaseUrl, testRedisUrl } from "../../support/run.ts";
 
@@ -86,6 +87,14 @@ describe("the demo", () => {
     demo.child.kill("SIGINT");
     expect(await demo.ended).toBe(130);
     expect(demo.output()).toContain("Interrupted.");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("says what it needs when the Postgres it was given cannot be used, and leaves nothing behind", async () => {
+    const urls = { MUSTER_DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/muster` };
+    const demo = startDemo(["--fleet"], { ...urls, MUSTER_REDIS_URL: testRedisUrl() });
+    expect(await demo.ended).toBe(69);
+    expect(demo.output()).toContain("could not make itself a database at MUSTER_DATABASE_URL");
     expect(readdirSync(folder)).toEqual([]);
   });
 
