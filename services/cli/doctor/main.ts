@@ -15,7 +15,7 @@ import { findLocalServer } from "../find-server.ts";
 import { print, table } from "../output.ts";
 import { getAny } from "../rest.ts";
 
-export interface Finding {
+interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly detail: string;

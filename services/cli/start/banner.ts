@@ -19,7 +19,7 @@ export function stdioEntry({ node, program, dataDir }: Started): object {
 }
 
 /** The entry of an MCP client that speaks HTTP. */
-export function urlEntry({ url }: Started): object {
+function urlEntry({ url }: Started): object {
   return { mcpServers: { muster: { type: "http", url: `${url}/mcp` } } };
 }
 

@@ -18,12 +18,20 @@ afterEach(async () => {
   }
 });
 
+/** A data directory whose server is ended with the test: one in the background belongs to nobody. */
 async function directory(): Promise<string> {
   const folder = temporaryFolder();
-  open.push(folder);
   const path = join(folder.path, "data");
+  open.push(folder, { [Symbol.asyncDispose]: () => endServer(path) });
   await prepareDataDirectory(path);
   return path;
+}
+
+async function endServer(dataDir: string): Promise<void> {
+  const pid = readServerAddress(dataDir)?.pid;
+  if (pid === undefined || !isAlive(pid)) return;
+  process.kill(pid, "SIGTERM");
+  await until(() => !isAlive(pid));
 }
 
 /** A client whose entry in mcp.json is what `muster start` prints. */
@@ -53,16 +61,6 @@ function create(client: Client, title: string): Promise<unknown> {
   });
 }
 
-/** The background server belongs to nobody, so a test has to end it. */
-function endLater(pid: number): void {
-  open.unshift({
-    [Symbol.asyncDispose]: async () => {
-      process.kill(pid, "SIGTERM");
-      await until(() => !isAlive(pid));
-    },
-  });
-}
-
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -79,7 +77,6 @@ describe("muster mcp", () => {
     await create(first, "left by the first client");
     const server = readServerAddress(dataDir);
     if (server === null) throw new Error("No server announced itself.");
-    endLater(server.pid);
     await first.close();
     const second = await connect(dataDir);
     expect(await titlesSeenBy(second)).toEqual(["left by the first client"]);
@@ -90,7 +87,6 @@ describe("muster mcp", () => {
   it("two clients that start at once share one server", async () => {
     const dataDir = await directory();
     const [one, other] = await Promise.all([connect(dataDir), connect(dataDir)]);
-    endLater(readServerAddress(dataDir)?.pid ?? -1);
     await create(one, "seen by both");
     expect(await titlesSeenBy(other)).toEqual(["seen by both"]);
   });
@@ -112,7 +108,6 @@ describe("muster mcp", () => {
     await create(client, "before");
     await server.stop();
     await create(client, "after");
-    endLater(readServerAddress(dataDir)?.pid ?? -1);
     expect((await titlesSeenBy(client)).toSorted()).toEqual(["after", "before"]);
   });
 });
