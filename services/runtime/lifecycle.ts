@@ -89,6 +89,12 @@ async function stopPart(part: Owned, deadline: AbortSignal, leftMs: number): Pro
   }
 }
 
+/**
+ * One Ctrl-C can arrive twice: from the terminal, which sends it to everybody in it, and from
+ * npm, which hands it on. A person does not press it again this soon.
+ */
+const SAME_SIGNAL_MS = 300;
+
 /** The parts of Node's `process` that a process shell uses; tests hand in another. */
 export interface ProcessHost {
   on(event: string, listener: (reason: unknown) => void): unknown;
@@ -136,9 +142,13 @@ export async function runProcess(
       (error: unknown) => ended.resolve(exitCode || complain(error)),
     );
   };
+  let signalledAt = Number.NEGATIVE_INFINITY;
   const onSignal = (): void => {
-    if (ending) host.exit(1);
-    else end(0);
+    const now = performance.now();
+    if (!ending) {
+      signalledAt = now;
+      end(0);
+    } else if (now - signalledAt >= SAME_SIGNAL_MS) host.exit(1);
   };
   // State is unknown after an error that nobody handled; what is left is an orderly end.
   const onFault = (error: unknown): void => end(complain(error));

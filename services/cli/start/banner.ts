@@ -1,4 +1,5 @@
 /** What `muster start` prints once it serves: where it is, how to connect an agent, what to type next. */
+import { resolve } from "node:path";
 
 export interface Started {
   readonly version: string;
@@ -38,9 +39,15 @@ export function bannerText(started: Started): string {
     JSON.stringify(urlEntry(started)),
     "",
     `Data   ${database === "embedded" ? dataDir : `${database}; own files in ${dataDir}`}`,
-    `Next   open ${url} in a browser, or run: npx muster status`,
+    `Next   open ${url} in a browser, or run: ${statusCommand(dataDir)}`,
     "",
   ].join("\n");
+}
+
+/** What finds this server from the folder it was started in. */
+function statusCommand(dataDir: string): string {
+  const command = "npx muster status";
+  return dataDir === resolve(".muster") ? command : `MUSTER_DATA_DIR='${dataDir}' ${command}`;
 }
 
 /** For programs: one line. */

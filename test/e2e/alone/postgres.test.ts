@@ -1,8 +1,12 @@
 /** Alone on PostgreSQL, without Redis: one process and no second. */
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { isReady, readiness } from "../../support/fleet.ts";
+import { startPostgres } from "../../support/postgres-server.ts";
 import { type MusterEnv, runMuster, spawnMuster } from "../../support/processes.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
+import { until } from "../../support/until.ts";
 
 let database: TestDatabase;
 let folder: TemporaryFolder;
@@ -47,4 +51,25 @@ describe("muster start on PostgreSQL without Redis", () => {
     expect(refused.code).toBe(78);
     expect(refused.stderr).toContain("MUSTER_DATABASE_URL");
   });
+
+  it("takes its lock again when PostgreSQL was restarted, so that a second one is still refused", async () => {
+    await using postgres = await startPostgres();
+    const on = (directory: string): MusterEnv => ({ ...env(directory), MUSTER_DATABASE_URL: postgres.url });
+    await using server = await spawnMuster(["start"], on("four"));
+    await postgres.kill();
+    await until(async () => (await readiness(server))?.checks["database"]?.ok === false, 30_000);
+    await postgres.start();
+    await until(() => isReady(server), 60_000);
+    await until(async () => (await locksOf(postgres.url)) === 1, 30_000);
+    const second = await runMuster(["start"], on("five"));
+    expect([second.code, second.stderr]).toEqual([69, expect.stringContaining("Another Muster")]);
+  });
 });
+
+async function locksOf(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rowCount } = await client.query("select from pg_locks where locktype = 'advisory' and granted");
+  await client.end();
+  return rowCount ?? 0;
+}

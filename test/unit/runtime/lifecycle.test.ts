@@ -109,7 +109,8 @@ describe("a process", () => {
     expect(host.exits).toEqual([0]);
   });
 
-  it("ends at once with 1 on a second signal", async () => {
+  it("ends at once with 1 on a second signal, but not on the echo of the first that npm sends", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
     const host = new FakeHost();
     const hanging = Promise.withResolvers<void>();
     const ended = runProcess(
@@ -123,9 +124,12 @@ describe("a process", () => {
     );
     await Promise.resolve();
     host.emit("SIGINT");
+    host.emit("SIGINT");
     expect(host.exits).toEqual([]);
+    vi.advanceTimersByTime(300);
     host.emit("SIGINT");
     expect(host.exits).toEqual([1]);
+    vi.useRealTimers();
     hanging.resolve();
     await ended;
   });
