@@ -98,6 +98,7 @@ describe("a fleet", () => {
   it("that starts before its Postgres and its Redis says what it waits for, and serves once they are there", async () => {
     await postgres.stop();
     await fleet.redis.kill();
+    const earlyScheduler = spawnMuster(["scheduler"], fleet.env);
     await using early = await spawnMuster(["api"], fleet.env);
     await until(async () => (await readiness(early)) !== null, 30_000);
     expect(await readiness(early)).toMatchObject({
@@ -115,6 +116,7 @@ describe("a fleet", () => {
       return answer?.ready === true && answer.degraded === undefined;
     }, 30_000);
     expect((await fetch(`${early.url}/api/v1/claims`)).status).toBe(200);
+    expect((await (await earlyScheduler).stop()).code).toBe(0);
     await until(() => isReady(api), 60_000);
   });
 });
