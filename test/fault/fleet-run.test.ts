@@ -154,6 +154,7 @@ function expectRefused(writes: readonly LateWrite[]): void {
 describe("a fleet through a bad night", () => {
   it("loses its Redis twice, goes without it for longer than a ttl, and loses an API, a scheduler and a worker, and still does every item once", async () => {
     const startedAt = performance.now();
+    await until(async () => (await liveClaims()).length === 16, 60_000);
     await whileHeld("FLUSHALL", flushRedis);
 
     await whileHeld("a scheduler was frozen", () => at(schedulers, 0).pause());
@@ -172,7 +173,8 @@ describe("a fleet through a bad night", () => {
     });
     const rescued = await takeOver(rescuer, frozen);
     const { itemId } = rescued.line;
-    const otherId = at(work.tasks, work.tasks.indexOf(itemId) > 0 ? 0 : 1);
+    // Of another feature: no edge joins the two yet.
+    const otherId = at(work.tasks, work.tasks.indexOf(itemId) < work.tasks.length / 2 ? -1 : 0);
     const before = await storedOf(database, itemId);
     const writes = await tryEveryDoor(late, rescued.line, { otherId, edge: await edgeOf(database, itemId) });
     expectRefused(writes);
@@ -187,8 +189,8 @@ describe("a fleet through a bad night", () => {
     const sleepers = new Set(frozen.map(tenureOf));
     const wokenTo = (): readonly JournalLine[] =>
       linesOf(frozenWorker).filter((line) => line.kind !== "started" && sleepers.has(tenureOf(line)));
-    await until(() => wokenTo().length >= frozen.length, 60_000);
-    expect(wokenTo()).toMatchObject(frozen.map(() => ({ kind: "ended", how: "lost" })));
+    await until(() => new Set(wokenTo().map(tenureOf)).size === frozen.length, 60_000);
+    expect(wokenTo().filter((line) => line.kind !== "ended" || line.how !== "lost")).toEqual([]);
     account.push(`the worker thawed and could hand in none of its ${frozen.length} items`);
     const done = await rescuer.advance({ itemId, trigger: "complete", fence: rescued.fence });
     expect(done.results).toMatchObject([{ applied: true }]);
