@@ -9,7 +9,10 @@ import type { Handle } from "./statement.ts";
 
 const RETRYABLE = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
-const MAX_TRIES = 8;
+/** Deadlocks and serialisation faults that are tried again. */
+const COLLISIONS_MAX = 8;
+/** A set that grew collides with nobody and grows each time; past this it chases something that moves. */
+const GROWTHS_MAX = 16;
 
 /** Thrown by a use case that saw its locked set grow: everything is rolled back and tried again. */
 export class StartOver extends Error {
@@ -31,14 +34,19 @@ export interface Tail {
  * first, and what is handed to `tail` with the commit.
  */
 export async function inTransaction<T>(db: Handle, work: (tx: Handle, tail: Tail) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let collisions = 0, growths = 0; ; ) {
     try {
       return await db.connection().execute((connection) => runOnce(connection, work));
     } catch (error) {
-      if (attempt >= MAX_TRIES || !isWorthRetrying(error)) throw error;
-      // A set that grew collides with nobody; two that collided must not collide again in step.
-      if (error instanceof StartOver && attempt < MAX_TRIES / 2) continue;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
+      if (error instanceof StartOver) {
+        growths += 1;
+        if (growths >= GROWTHS_MAX) throw error;
+        continue;
+      }
+      collisions += 1;
+      if (collisions >= COLLISIONS_MAX || !RETRYABLE.has(sqlState(error) ?? "")) throw error;
+      // Two that collided must not collide again in step.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** collisions));
     }
   }
 }
@@ -70,12 +78,6 @@ async function runOnce<T>(connection: Handle, work: (tx: Handle, tail: Tail) => 
 const BEGIN = CompiledQuery.raw("begin");
 const COMMIT = CompiledQuery.raw("commit");
 const ROLLBACK = CompiledQuery.raw("rollback");
-
-function isWorthRetrying(error: unknown): boolean {
-  if (error instanceof StartOver) return true;
-  const code = sqlState(error);
-  return code !== undefined && RETRYABLE.has(code);
-}
 
 /** True if a lock was waited for longer than allowed. */
 export function isLockTimeout(error: unknown): boolean {

@@ -8,6 +8,7 @@
  * statements that does not depend on how many items changed.
  */
 import type { Edge } from "../../services/core/edges.ts";
+import type { Role } from "../../services/core/roles.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
 import { NotLocked, World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
@@ -20,7 +21,8 @@ import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
  *
  * The first guess at what a decision about `$1` touches: the items, their parents and
  * what they hold up. `$2` are rows that an earlier try turned out to need, `$3` items
- * whose whole subtree is needed, `$4` whether neighbours are needed at all.
+ * whose whole subtree is needed, `$4` which parents are needed: `all`, those that are
+ * `queued`, or `none`; without any, what the items hold up is not needed either.
  */
 const lockRows = statement<StateRow & { now: Date }>(
   "world_lock",
@@ -29,10 +31,10 @@ const lockRows = statement<StateRow & { now: Date }>(
    where s.item_id = any(array(
      select unnest($1::uuid[])
      union select unnest($2::uuid[])
-     union select p.parent_id from item_state p
-       where $4 and p.item_id = any($1::uuid[] || $2::uuid[]) and p.parent_id is not null
+     union select p.item_id from item_state i join item_state p on p.item_id = i.parent_id
+       where $4 <> 'none' and i.item_id = any($1::uuid[] || $2::uuid[]) and ($4 = 'all' or p.role = 'queue')
      union select d.to_item from dependencies d
-       where $4 and d.from_item = any($1::uuid[] || $2::uuid[]) and d.type = 'BLOCKS'
+       where $4 <> 'none' and d.from_item = any($1::uuid[] || $2::uuid[]) and d.type = 'BLOCKS'
      union select i.id from items i where i.ancestors && $3::uuid[]
    ))
    order by s.item_id
@@ -44,6 +46,16 @@ const lockRows = statement<StateRow & { now: Date }>(
 const grownSubtrees = statement<{ id: string }>(
   "world_grown",
   `select i.id from items i where i.ancestors && $1::uuid[] except select unnest($2::uuid[])`,
+);
+
+/**
+ * Parents' roles, read after the locks and without one. Good enough to leave alone a parent
+ * that a start would not move: it comes to the same as if the start had been first.
+ */
+const parentRoles = statement<{ item_id: string; role: Role }>(
+  "world_parent_roles",
+  `select p.item_id, p.role from item_state i join item_state p on p.item_id = i.parent_id
+   where i.item_id = any($1::uuid[])`,
 );
 
 interface EdgeRow {
@@ -68,12 +80,20 @@ const edgesFrom = statement<EdgeRow>(
    ))`,
 );
 
+/**
+ * What else than the items' own rows can change. `all`: they may close or reopen. `start`:
+ * they only start, which moves queued parents and counts nothing in others, so starts
+ * below one parent do not queue up for its row. `none`: nothing.
+ */
+export type Neighbours = "all" | "start" | "none";
+
+const PARENTS = { all: "all", start: "queued", none: "none" } as const;
+
 export interface LoadWorld {
   readonly items: readonly string[];
   /** What an earlier try was missing. */
   readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
-  /** False when nothing but the items' own rows can change, as for renewals. */
-  readonly neighbours: boolean;
+  readonly neighbours: Neighbours;
   readonly policyOf: (state: ItemState) => ItemPolicy;
   /** What an edge that says nothing means when its blocker is cancelled. */
   readonly onCancelled: Edge["onCancelled"];
@@ -83,9 +103,10 @@ export interface LoadWorld {
 export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World> {
   const { items, extra } = input;
   // Sent together; the second runs after the first has its locks, and sees what was committed meanwhile.
-  const [rows, edges] = await Promise.all([
-    lockRows(handle, [items, extra.items, extra.subtrees, input.neighbours]),
-    input.neighbours ? edgesFrom(handle, [items, extra.items]) : [],
+  const [rows, edges, glimpses] = await Promise.all([
+    lockRows(handle, [items, extra.items, extra.subtrees, PARENTS[input.neighbours]]),
+    input.neighbours === "none" ? [] : edgesFrom(handle, [items, extra.items]),
+    input.neighbours === "start" ? parentRoles(handle, [items]) : [],
   ]);
   if (extra.subtrees.length > 0) {
     const grown = await grownSubtrees(handle, [extra.subtrees, rows.map((row) => row.item_id)]);
@@ -98,6 +119,7 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
     edgesOf: input.neighbours ? withParents(states, new Set([...items, ...extra.items])) : [],
     subtrees: extra.subtrees,
+    glimpsedRoles: new Map(glimpses.map((row) => [row.item_id, row.role])),
     policyOf: input.policyOf,
   });
 }

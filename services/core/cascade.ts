@@ -151,8 +151,18 @@ function reopenUpward(world: World, id: string, by: Author, report: CascadeRepor
   }
 }
 
+/** A parent that was only glanced at and is not queued has nothing to do with a start. */
+function queuedParentOf(world: World, id: string): ItemState | null {
+  const { parentId } = world.get(id);
+  if (parentId === null) return null;
+  const glimpsed = world.find(parentId) ? undefined : world.glimpsedRole(parentId);
+  if (glimpsed !== undefined && glimpsed !== "queue") return null;
+  const parent = parentOf(world, id);
+  return parent?.role === "queue" ? parent : null;
+}
+
 function startUpward(world: World, id: string, by: Author, report: CascadeReport): void {
-  for (let parent = parentOf(world, id); parent?.role === "queue"; parent = parentOf(world, parent.id)) {
+  for (let parent = queuedParentOf(world, id); parent; parent = queuedParentOf(world, parent.id)) {
     if (world.policyOf(parent).lifecycle !== "auto") return;
     if (parent.blockers > 0) {
       report.events.push({

@@ -79,6 +79,8 @@ export interface WorldInput {
   readonly edgesOf?: Iterable<string>;
   /** Items whose subtree is locked as well. */
   readonly subtrees: Iterable<string>;
+  /** Roles of parents that were read without a lock. */
+  readonly glimpsedRoles?: ReadonlyMap<string, Role>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
 }
 
@@ -94,11 +96,13 @@ export class World {
   readonly #edgesFrom = new Map<string, Edge[]>();
   readonly #edgesOf: ReadonlySet<string> | null;
   readonly #subtrees: ReadonlySet<string>;
+  readonly #glimpsedRoles: ReadonlyMap<string, Role>;
 
   constructor(input: WorldInput) {
     this.now = input.now;
     this.policyOf = input.policyOf;
     this.#subtrees = new Set(input.subtrees);
+    this.#glimpsedRoles = input.glimpsedRoles ?? new Map();
     this.#edgesOf = input.edgesOf === undefined ? null : new Set(input.edgesOf);
     for (const state of input.states) {
       this.#before.set(state.id, state);
@@ -114,6 +118,11 @@ export class World {
   /** The item as it stands now, or undefined if it is not in the set (it may not exist). */
   find(id: string): ItemState | undefined {
     return this.#states.get(id);
+  }
+
+  /** The role of a parent that is not in the set, as it was when somebody glanced at it. */
+  glimpsedRole(id: string): Role | undefined {
+    return this.#glimpsedRoles.get(id);
   }
 
   /** @throws NotLocked if a decision needs a row that nobody locked. */

@@ -19,7 +19,12 @@ export type WriterVerdict =
   | { readonly kind: "free_first" }
   /** The caller's own tenure is over. */
   | { readonly kind: "claim_lost" }
-  | { readonly kind: "not_holder"; readonly msLeft: number; readonly expired: boolean; readonly sameAgent: boolean };
+  | {
+      readonly kind: "not_holder";
+      readonly msLeft: number;
+      readonly expired: boolean;
+      readonly sameAgent: boolean;
+    };
 
 export interface WriterContext {
   readonly now: number;
@@ -38,7 +43,10 @@ export function judgeWriter(
 ): WriterVerdict {
   const { claim } = item;
   const holds = claim !== null && writer.agent !== null && holdsBy(item, writer, context.identity);
-  if (writer.fence !== null && !(claim !== null && writer.fence === item.fence && claim.agent === writer.agent)) {
+  if (
+    writer.fence !== null &&
+    !(claim !== null && writer.fence === item.fence && claim.agent === writer.agent)
+  ) {
     return { kind: "claim_lost" };
   }
   if (holds) return { kind: "ok" };

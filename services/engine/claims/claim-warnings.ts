@@ -16,10 +16,16 @@ export interface Taken {
 }
 
 /** Warnings by call, for claims by id; one statement, and none when all items are roots. */
-export async function warnAbout(tx: Handle, taken: readonly Taken[], now: number): Promise<Map<ClaimCall, string[]>> {
+export async function warnAbout(
+  tx: Handle,
+  taken: readonly Taken[],
+  now: number,
+): Promise<Map<ClaimCall, string[]>> {
   const ancestors = [...new Set(taken.flatMap(({ before }) => before.ancestors))];
   const rows = await readHeldAncestors(tx, ancestors);
-  const held = new Map(rows.map((row) => [row.item_id, { agent: row.agent, expiresAt: row.expires_at.getTime() }]));
+  const held = new Map(
+    rows.map((row) => [row.item_id, { agent: row.agent, expiresAt: row.expires_at.getTime() }]),
+  );
   return new Map(
     taken.map(({ call, before }) => {
       // Its own claim, role and children are no news to whoever named it.

@@ -105,7 +105,10 @@ async function decideFresh(
   const { identity } = deps.settings;
   const ids = [...new Set(picked.values())];
   const items = [...new Set([...ids, ...held.map((one) => one.itemId)])];
-  const neighbours = held.length > 0 || calls.some((call) => call.start || call.target.kind === "item");
+  // Ending other tenures may close what was only waiting for them to end.
+  const ends = held.length > 0 || calls.some((call) => call.target.kind === "item");
+  const starts = calls.some((call) => call.start) ? "start" : "none";
+  const neighbours = ends ? "all" : starts;
   const [world, heads] = await Promise.all([
     lockWorld(deps, tx, items, wider, neighbours),
     findClaimedHeads(tx, ids),

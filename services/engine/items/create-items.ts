@@ -110,7 +110,7 @@ async function createIn(
   );
   const parents = [...new Set(fresh.flatMap((slot) => slot.parentId ?? []))];
   await shareGraphs(tx, parents);
-  const world = await lockWorld(deps, tx, await withTenuresAbove(tx, call, parents), wider, false);
+  const world = await lockWorld(deps, tx, await withTenuresAbove(tx, call, parents), wider, "none");
   const known = parents.filter((id) => world.find(id) !== undefined);
   const verdicts = await askDoors(
     deps,

@@ -157,7 +157,7 @@ async function restIn(
   );
   const touched = [...entry.items, ...around];
   const subtrees = [...new Set([...wider.subtrees, itemId, ...containers])];
-  const world = await lockWorld(deps, tx, touched, { items: wider.items, subtrees }, false);
+  const world = await lockWorld(deps, tx, touched, { items: wider.items, subtrees }, "none");
   return { world, entry, edges, edgesBefore: all.length, containers };
 }
 

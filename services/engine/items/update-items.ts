@@ -122,7 +122,7 @@ async function updateIn(
   const moving =
     parentId === undefined ? null : await lockForMove(deps, call, tx, wider, id, parentId, scope);
   const world =
-    moving?.world ?? (await lockWorld(deps, tx, await withTenuresAbove(tx, call, [id]), wider, false));
+    moving?.world ?? (await lockWorld(deps, tx, await withTenuresAbove(tx, call, [id]), wider, "none"));
   const item = world.find(id);
   if (!item) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   const [verdict] = await askDoors(deps, tx, world, call, "open", [

@@ -28,24 +28,29 @@ export interface Coalescer<Call, Answer> {
   submit(call: Call): Promise<Answer>;
 }
 
+/** Fewer calls than this are not worth a transaction of their own. */
+const SHARE_MIN = 8;
+
 interface Pending<Call, Answer> {
   readonly call: Call;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export function createCoalescer<Call, Answer>(options: CoalescerOptions<Call, Answer>): Coalescer<Call, Answer> {
+export function createCoalescer<Call, Answer>(
+  options: CoalescerOptions<Call, Answer>,
+): Coalescer<Call, Answer> {
   let queue: Pending<Call, Answer>[] = [];
   let inFlight = 0;
   let scheduled = false;
 
-  const take = (): Pending<Call, Answer>[] => {
+  const take = (limit: number): Pending<Call, Answer>[] => {
     const used = new Set<string>();
     const batch: Pending<Call, Answer>[] = [];
     const rest: Pending<Call, Answer>[] = [];
     for (const pending of queue) {
       const keys = options.exclusive(pending.call);
-      if (batch.length >= options.maxBatch || keys.some((key) => used.has(key))) {
+      if (batch.length >= limit || keys.some((key) => used.has(key))) {
         rest.push(pending);
         // Later calls on the same key must not overtake this one.
         for (const key of keys) used.add(key);
@@ -61,7 +66,9 @@ export function createCoalescer<Call, Answer>(options: CoalescerOptions<Call, An
   const pump = (): void => {
     scheduled = false;
     while (queue.length > 0 && inFlight < options.lanes) {
-      const batch = take();
+      // Shared among the free lanes: while one waits for its commit, the other decides.
+      const share = Math.max(SHARE_MIN, Math.ceil(queue.length / (options.lanes - inFlight)));
+      const batch = take(Math.min(share, options.maxBatch));
       inFlight += 1;
       void flush(options, batch).finally(() => {
         inFlight -= 1;

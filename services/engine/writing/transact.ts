@@ -5,7 +5,7 @@
  */
 import { type Handle } from "../../../db/statement.ts";
 import { inTransaction, StartOver, type Tail } from "../../../db/transaction.ts";
-import { loadWorld, saveWorld } from "../../../db/stores/world-store.ts";
+import { loadWorld, type Neighbours, saveWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 
@@ -40,7 +40,7 @@ export async function lockWorld(
   tx: Handle,
   items: readonly string[],
   wider: Wider,
-  neighbours = true,
+  neighbours: Neighbours = "all",
 ): Promise<World> {
   const world = await loadWorld(tx, {
     items,
