@@ -18,22 +18,26 @@ describeEachDatabase("workers that race for one item by its id", (database) => {
     { workers: 8, names: "distinct" },
     { workers: 2, names: "shared" },
     { workers: 8, names: "shared" },
-  ])("$workers of them under $names names: one wins, the rest are told until when it is claimed [S2]", async ({ workers, names }) => {
-    const run = randomUUID().slice(0, 8);
-    for (let round = 0; round < 10; round += 1) {
-      const itemId = await plantItem(database().db);
-      const crew = Array.from({ length: workers }, (_, index) =>
-        agent(names === "shared" ? "default-user" : `worker-${run}-${index}`, `session-${run}-${index}`),
-      );
-      const results = await Promise.all(crew.map((who) => claim(engine, who, { itemId, ttlSeconds: 60 })));
-      const winner = crew[results.findIndex((one) => one.outcome === "success")];
-      const losers = results.filter((one) => one.outcome !== "success");
-      expect(losers).toHaveLength(workers - 1);
-      for (const loser of losers) {
-        expect(loser).toMatchObject({ outcome: "already_claimed", retryAfterMs: expect.any(Number) });
-        if (names === "shared") expect(loser).toHaveProperty("hint", expect.stringMatching(/workerId or the fence/));
+  ])(
+    "$workers of them under $names names: one wins, the rest are told until when it is claimed [S2]",
+    async ({ workers, names }) => {
+      const run = randomUUID().slice(0, 8);
+      for (let round = 0; round < 10; round += 1) {
+        const itemId = await plantItem(database().db);
+        const crew = Array.from({ length: workers }, (_, index) =>
+          agent(names === "shared" ? "default-user" : `worker-${run}-${index}`, `session-${run}-${index}`),
+        );
+        const results = await Promise.all(crew.map((who) => claim(engine, who, { itemId, ttlSeconds: 60 })));
+        const winner = crew[results.findIndex((one) => one.outcome === "success")];
+        const losers = results.filter((one) => one.outcome !== "success");
+        expect(losers).toHaveLength(workers - 1);
+        for (const loser of losers) {
+          expect(loser).toMatchObject({ outcome: "already_claimed", retryAfterMs: expect.any(Number) });
+          if (names === "shared")
+            expect(loser).toHaveProperty("hint", expect.stringMatching(/workerId or the fence/));
+        }
+        expect(await tenuresOf(database().db, itemId)).toEqual([`${winner?.workerId}: open`]);
       }
-      expect(await tenuresOf(database().db, itemId)).toEqual([`${winner?.workerId}: open`]);
-    }
-  });
+    },
+  );
 });

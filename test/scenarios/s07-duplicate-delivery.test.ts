@@ -16,26 +16,48 @@ describeEachDatabase("a dispatch that is delivered twice", (database) => {
 
   it("starts one run per worker, and the second call returns the first result [S7]", async () => {
     const root = await plantItem(database().db, { role: "work" });
-    const ids = await plantGraph(database().db, Array.from({ length: 4 }, () => ({ parentId: root })), []);
+    const ids = await plantGraph(
+      database().db,
+      Array.from({ length: 4 }, () => ({ parentId: root })),
+      [],
+    );
     const requestId = randomUUID();
-    const dispatch = () => granted(engine, WORKER, { selector: { ancestorId: root, role: "queue" }, start: true }, { requestId });
+    const dispatch = () =>
+      granted(engine, WORKER, { selector: { ancestorId: root, role: "queue" }, start: true }, { requestId });
     const [first, second] = await Promise.all([dispatch(), dispatch()]);
     const later = await dispatch();
     expect(ids).toContain(first.itemId);
-    for (const one of [second, later]) expect(one).toMatchObject({ itemId: first.itemId, fence: first.fence, started: true });
+    for (const one of [second, later])
+      expect(one).toMatchObject({ itemId: first.itemId, fence: first.fence, started: true });
     expect([first, second, later].filter((one) => one.replayed === true)).toHaveLength(2);
     expect(await tenuresOf(database().db, first.itemId)).toEqual(["runner-1: open"]);
-    const starts = await database().db.selectFrom("transitions").selectAll().where("item_id", "=", first.itemId).execute();
+    const starts = await database()
+      .db.selectFrom("transitions")
+      .selectAll()
+      .where("item_id", "=", first.itemId)
+      .execute();
     expect(starts.map((row) => row.trigger)).toEqual(["start"]);
   });
 
   it("creates one item, and the second call names it [S7] [P-23]", async () => {
     const requestId = randomUUID();
-    const call = { operation: "create", items: [{ title: "from an event" }], actor: { id: "hook", kind: "external" }, requestId };
-    const [first, second] = await Promise.all([engine.call("manage_items", call), engine.call("manage_items", call)]);
+    const call = {
+      operation: "create",
+      items: [{ title: "from an event" }],
+      actor: { id: "hook", kind: "external" },
+      requestId,
+    };
+    const [first, second] = await Promise.all([
+      engine.call("manage_items", call),
+      engine.call("manage_items", call),
+    ]);
     const later = await engine.call("manage_items", call);
     expect(new Set([first, second, later].map((one) => one.items[0].id)).size).toBe(1);
-    const made = await database().db.selectFrom("items").select("id").where("title", "=", "from an event").execute();
+    const made = await database()
+      .db.selectFrom("items")
+      .select("id")
+      .where("title", "=", "from an event")
+      .execute();
     expect(made).toHaveLength(1);
   });
 });

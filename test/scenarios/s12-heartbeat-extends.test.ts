@@ -16,7 +16,9 @@ describeEachWay("a heartbeat", (bench) => {
     const itemId = await plantItem(database.db);
     const { fence, claimExpiresAt } = await granted(engine, worker, { itemId, ttlSeconds: 900, start: true });
     const versionOfRow = async (): Promise<string> => {
-      const { rows } = await sql<{ xmin: string }>`select xmin::text from item_state where item_id = ${itemId}::uuid`.execute(database.db);
+      const { rows } = await sql<{
+        xmin: string;
+      }>`select xmin::text from item_state where item_id = ${itemId}::uuid`.execute(database.db);
       return rows[0]?.xmin ?? "";
     };
     const written = new Set([await versionOfRow()]);
@@ -35,7 +37,12 @@ describeEachWay("a heartbeat", (bench) => {
     // The claim itself, and at most one renewal per half a ttl.
     expect(written.size - 1).toBeLessThanOrEqual(Math.ceil(WORK_MS / HALF_TTL_MS));
     expect(written.size - 1).toBeGreaterThan(0);
-    expect(await stateOf(database.db, itemId)).toMatchObject({ agent: "steady", fence, role: "work", attempts: 0 });
+    expect(await stateOf(database.db, itemId)).toMatchObject({
+      agent: "steady",
+      fence,
+      role: "work",
+      attempts: 0,
+    });
     expect(await tenuresOf(database.db, itemId)).toEqual(["steady-1: open"]);
     await release(engine, worker, { itemId });
   });

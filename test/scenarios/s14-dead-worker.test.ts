@@ -9,17 +9,20 @@ const DEAD = agent("gone");
 const NEXT = agent("next");
 
 describeEachWay("a worker that died while every sweep sleeps", (bench) => {
-  it.each(["queue", "work"] as const)("leaves an item in %s that a selector claims after the ttl [S14]", async (role) => {
-    const { database, engine } = bench();
-    const root = await plantItem(database.db, { role: "work" });
-    const itemId = await plantItem(database.db, { parentId: root });
-    await granted(engine, DEAD, { itemId, ttlSeconds: TTL_SECONDS, start: role === "work" });
-    await database.advance(TTL_SECONDS * 1000 + 1);
-    const claimed = await granted(engine, NEXT, { selector: { ancestorId: root } });
-    expect(claimed).toMatchObject({ itemId, item: { role: "queue" } });
-    expect(await tenuresOf(database.db, itemId)).toEqual(["gone-1: expired", "next-1: open"]);
-    await release(engine, NEXT, { itemId });
-  });
+  it.each(["queue", "work"] as const)(
+    "leaves an item in %s that a selector claims after the ttl [S14]",
+    async (role) => {
+      const { database, engine } = bench();
+      const root = await plantItem(database.db, { role: "work" });
+      const itemId = await plantItem(database.db, { parentId: root });
+      await granted(engine, DEAD, { itemId, ttlSeconds: TTL_SECONDS, start: role === "work" });
+      await database.advance(TTL_SECONDS * 1000 + 1);
+      const claimed = await granted(engine, NEXT, { selector: { ancestorId: root } });
+      expect(claimed).toMatchObject({ itemId, item: { role: "queue" } });
+      expect(await tenuresOf(database.db, itemId)).toEqual(["gone-1: expired", "next-1: open"]);
+      await release(engine, NEXT, { itemId });
+    },
+  );
 
   it("leaves an item that is claimed by its id after the ttl [S14]", async () => {
     const { database, engine } = bench();

@@ -23,11 +23,18 @@ describeEachWay("long silent work", (bench) => {
       await engine.engine.sweep(new AbortController().signal);
     }
     expect(await stateOf(database.db, idOf(covered))).toMatchObject({ agent: "covered", fence: first.fence });
-    expect(await stateOf(database.db, idOf(healthy))).toMatchObject({ agent: "healthy", fence: second.fence });
+    expect(await stateOf(database.db, idOf(healthy))).toMatchObject({
+      agent: "healthy",
+      fence: second.fence,
+    });
     expect(await stateOf(database.db, idOf(lost))).toMatchObject({ agent: null, role: "queue", attempts: 1 });
-    expect(await refused(engine, agent("other"), { itemId: idOf(covered) })).toMatchObject({ outcome: "already_claimed" });
+    expect(await refused(engine, agent("other"), { itemId: idOf(covered) })).toMatchObject({
+      outcome: "already_claimed",
+    });
     for (const who of [covered, healthy]) {
-      expect(await advance(engine, who, { itemId: idOf(who), trigger: "complete" })).toMatchObject({ applied: true });
+      expect(await advance(engine, who, { itemId: idOf(who), trigger: "complete" })).toMatchObject({
+        applied: true,
+      });
     }
   });
 });

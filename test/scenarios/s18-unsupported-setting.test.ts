@@ -13,18 +13,27 @@ describeEachDatabase("a setting of a claim", (database) => {
   afterAll(() => engine.close());
   const WORKER = agent("worker");
 
-  it.each([{ leaseTtl: 60 }, { ttl: 60 }, { ttlMinutes: 1 }])("that does not exist is refused by its name: %j [S18] [P-31]", async (setting) => {
-    const itemId = await plantItem(database().db);
-    const [name] = Object.keys(setting) as [string];
-    const attempt = claim(engine, WORKER, { itemId, ...setting });
-    await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR", message: expect.stringContaining(name) });
-    expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null });
-  });
+  it.each([{ leaseTtl: 60 }, { ttl: 60 }, { ttlMinutes: 1 }])(
+    "that does not exist is refused by its name: %j [S18] [P-31]",
+    async (setting) => {
+      const itemId = await plantItem(database().db);
+      const [name] = Object.keys(setting) as [string];
+      const attempt = claim(engine, WORKER, { itemId, ...setting });
+      await expect(attempt).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        message: expect.stringContaining(name),
+      });
+      expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null });
+    },
+  );
 
   it("above the longest ttl is refused, and the range is named [S18]", async () => {
     const itemId = await plantItem(database().db);
     const attempt = claim(engine, WORKER, { itemId, ttlSeconds: 86_401 });
-    await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR", message: expect.stringContaining("1 to 86400") });
+    await expect(attempt).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining("1 to 86400"),
+    });
     expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null });
   });
 

@@ -117,7 +117,11 @@ export async function advance(
 
 /** The item as it stands in the database. */
 export async function stateOf(db: Kysely<Database>, itemId: string) {
-  return await db.selectFrom("item_state").selectAll().where("item_id", "=", itemId).executeTakeFirstOrThrow();
+  return await db
+    .selectFrom("item_state")
+    .selectAll()
+    .where("item_id", "=", itemId)
+    .executeTakeFirstOrThrow();
 }
 
 /** All tenures of an item, the oldest first: `agent/session: how it ended`. */
@@ -133,7 +137,12 @@ export async function tenuresOf(db: Kysely<Database>, itemId: string): Promise<s
 
 /** Types of everything that was told about an item, in order. */
 export async function eventsOf(db: Kysely<Database>, itemId: string): Promise<string[]> {
-  const rows = await db.selectFrom("events").select("type").where("item_id", "=", itemId).orderBy("seq").execute();
+  const rows = await db
+    .selectFrom("events")
+    .select("type")
+    .where("item_id", "=", itemId)
+    .orderBy("seq")
+    .execute();
   return rows.map((row) => row.type);
 }
 

@@ -30,7 +30,9 @@ describeEachDatabase("claiming", (database) => {
 
   const plant = (item: ItemFixture = {}): Promise<string> => plantItem(database().db, item);
   /** A tree of its own, so that selectors of one test do not see the items of another. */
-  const plantUnder = async (children: readonly ItemFixture[]): Promise<{ ancestorId: string; ids: string[] }> => {
+  const plantUnder = async (
+    children: readonly ItemFixture[],
+  ): Promise<{ ancestorId: string; ids: string[] }> => {
     const ancestorId = randomUUID();
     const [, ...ids] = await plantGraph(
       database().db,
@@ -44,14 +46,15 @@ describeEachDatabase("claiming", (database) => {
     for (let round = 0; round < 100; round += 1) {
       const itemId = await plant();
       const rivals = [agent(`first-${round}`), agent(`second-${round}`)] as const;
-      const results = await Promise.all(
-        rivals.map((who) => claim(engine, who, { itemId, ttlSeconds: 60 })),
-      );
+      const results = await Promise.all(rivals.map((who) => claim(engine, who, { itemId, ttlSeconds: 60 })));
       const winner = results.findIndex((one) => one.outcome === "success");
       const loser = results[1 - winner];
       expect(results.map((one) => one.outcome).toSorted()).toEqual(["already_claimed", "success"]);
       expect(loser).toMatchObject({ kind: "transient", contendedItemId: itemId });
-      expect(loser).toHaveProperty("retryAfterMs", expect.toSatisfy((ms: number) => ms >= 1 && ms <= 60_000));
+      expect(loser).toHaveProperty(
+        "retryAfterMs",
+        expect.toSatisfy((ms: number) => ms >= 1 && ms <= 60_000),
+      );
       expectAnonymous(loser, rivals[winner] as (typeof rivals)[number]);
     }
   });
@@ -63,7 +66,9 @@ describeEachDatabase("claiming", (database) => {
     const again = await granted(engine, ANN, { itemId });
     expect(again.fence).toBe(first.fence);
     expect(again.originalClaimedAt).toBe(first.claimedAt);
-    expect(Date.parse(again.claimExpiresAt) - Date.parse(first.claimExpiresAt)).toBeGreaterThanOrEqual(300_000);
+    expect(Date.parse(again.claimExpiresAt) - Date.parse(first.claimExpiresAt)).toBeGreaterThanOrEqual(
+      300_000,
+    );
     expect(await tenuresOf(database().db, itemId)).toEqual(["ann-1: open"]);
   });
 
@@ -76,7 +81,11 @@ describeEachDatabase("claiming", (database) => {
     await database().advance(60_000);
     const again = await granted(engine, ANN, { itemId });
     expect(again).not.toHaveProperty("originalClaimedAt");
-    expect(await tenuresOf(database().db, itemId)).toEqual(["ann-1: released", "bob-1: released", "ann-1: open"]);
+    expect(await tenuresOf(database().db, itemId)).toEqual([
+      "ann-1: released",
+      "bob-1: released",
+      "ann-1: open",
+    ]);
   });
 
   it("releases what a holder has when it claims another item [B38]", async () => {
@@ -105,7 +114,10 @@ describeEachDatabase("claiming", (database) => {
     const first = await plant();
     const second = await plant();
     await granted(engine, ANN, { itemId: first });
-    const call = await claimCall(engine, ANN, { claims: [{ itemId: second }], releases: [{ itemId: first }] });
+    const call = await claimCall(engine, ANN, {
+      claims: [{ itemId: second }],
+      releases: [{ itemId: first }],
+    });
     expect(call.claims[0]).toMatchObject({ outcome: "success" });
     expect(call.releases[0]).toMatchObject({ outcome: "not_claimed_by_you", itemId: first });
     await release(engine, ANN, { itemId: second });
@@ -132,13 +144,16 @@ describeEachDatabase("claiming", (database) => {
     await release(engine, BOB, { itemId });
   });
 
-  it.each([0, 86_401, "900", 1.5, -1])("refuses a ttl of %j and names the range [B41]", async (ttlSeconds) => {
-    const itemId = await plant();
-    const attempt = claim(engine, ANN, { itemId, ttlSeconds });
-    await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
-    await expect(attempt).rejects.toThrow(/1 to 86400/);
-    expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null, fence: 0 });
-  });
+  it.each([0, 86_401, "900", 1.5, -1])(
+    "refuses a ttl of %j and names the range [B41]",
+    async (ttlSeconds) => {
+      const itemId = await plant();
+      const attempt = claim(engine, ANN, { itemId, ttlSeconds });
+      await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+      await expect(attempt).rejects.toThrow(/1 to 86400/);
+      expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null, fence: 0 });
+    },
+  );
 
   it("claims for 900 seconds when no ttl is asked for [B41]", async () => {
     const result = await granted(engine, ANN, { itemId: await plant() });
@@ -247,16 +262,24 @@ describeEachDatabase("claiming", (database) => {
 
   it("answers terminal_item for a closed item and not_found for one that is not there [B47]", async () => {
     const itemId = await plant({ role: "terminal" });
-    expect(await refused(engine, ANN, { itemId })).toMatchObject({ outcome: "terminal_item", kind: "permanent" });
+    expect(await refused(engine, ANN, { itemId })).toMatchObject({
+      outcome: "terminal_item",
+      kind: "permanent",
+    });
     expect(await refused(engine, ANN, { itemId: randomUUID() })).toMatchObject({ outcome: "not_found" });
   });
 
   it("claims and starts in one call, and refuses the claim when the start cannot be done", async () => {
     const itemId = await plant();
-    expect(await granted(engine, ANN, { itemId, start: true })).toMatchObject({ started: true, item: { role: "work" } });
+    expect(await granted(engine, ANN, { itemId, start: true })).toMatchObject({
+      started: true,
+      item: { role: "work" },
+    });
     const blocked = await plant();
     await plantGraph(database().db, [], [{ from: itemId, to: blocked }]);
-    expect(await refused(engine, BOB, { itemId: blocked, start: true })).toMatchObject({ outcome: "dependency_blocked" });
+    expect(await refused(engine, BOB, { itemId: blocked, start: true })).toMatchObject({
+      outcome: "dependency_blocked",
+    });
     expect(await stateOf(database().db, blocked)).toMatchObject({ agent: null, fence: 0, role: "queue" });
     await advance(engine, ANN, { itemId, trigger: "complete" });
   });

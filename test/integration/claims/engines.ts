@@ -42,7 +42,8 @@ export function describeEachWay(name: string, suite: (bench: () => Bench) => voi
     });
     suite(() => {
       const engine = opened?.fleet.engines[0];
-      if (opened === undefined || engine === undefined) throw new Error("The engine is there inside hooks and tests only.");
+      if (opened === undefined || engine === undefined)
+        throw new Error("The engine is there inside hooks and tests only.");
       return { database: opened.database, engine };
     });
   });

@@ -41,7 +41,10 @@ describeEachWay("holding", (bench) => {
     const itemId = await plant();
     await granted(bench().engine, ANN, { itemId });
     const second = await refused(bench().engine, agent("ann", "ann-2"), { itemId });
-    expect(second).toMatchObject({ outcome: "already_claimed", hint: expect.stringMatching(/workerId or the fence/) });
+    expect(second).toMatchObject({
+      outcome: "already_claimed",
+      hint: expect.stringMatching(/workerId or the fence/),
+    });
     expect(await state(itemId)).toMatchObject({ session: "ann-1" });
     await release(bench().engine, ANN, { itemId });
   });
@@ -58,7 +61,10 @@ describeEachWay("holding", (bench) => {
     expect(workerId).toMatch(/^w-/);
     const { fence } = claims[0] as { fence: number };
     const reconnected = { id: "ann", workerId };
-    expect(await refresh(bench().engine, reconnected, { itemId, fence })).toMatchObject({ outcome: "success", fence });
+    expect(await refresh(bench().engine, reconnected, { itemId, fence })).toMatchObject({
+      outcome: "success",
+      fence,
+    });
     expect(await granted(bench().engine, reconnected, { itemId })).toMatchObject({ fence });
     await release(bench().engine, reconnected, { itemId });
   });
@@ -70,19 +76,26 @@ describeEachWay("holding", (bench) => {
     const second = await granted(bench().engine, moved, { itemId, fence: first.fence });
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(second.originalClaimedAt).toBe(first.claimedAt);
-    expect(await refresh(bench().engine, ANN, { itemId, fence: first.fence })).toMatchObject({ outcome: "claim_lost" });
+    expect(await refresh(bench().engine, ANN, { itemId, fence: first.fence })).toMatchObject({
+      outcome: "claim_lost",
+    });
     const late = await advance(bench().engine, ANN, { itemId, trigger: "complete", fence: first.fence });
     expect(late).toMatchObject({ applied: false, errorCode: "claim_lost" });
-    expect(await refused(bench().engine, BOB, { itemId, fence: second.fence })).toMatchObject({ outcome: "already_claimed" });
+    expect(await refused(bench().engine, BOB, { itemId, fence: second.fence })).toMatchObject({
+      outcome: "already_claimed",
+    });
     await release(bench().engine, moved, { itemId });
   });
 
-  it.each(["", "has spaces", "ümlaut", "x".repeat(201)])("a workerId like %j is refused and changes nothing [P-08]", async (workerId) => {
-    const itemId = await plant();
-    const attempt = claimCall(bench().engine, agent("ann", workerId), { claims: [{ itemId }] });
-    await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
-    expect(await state(itemId)).toMatchObject({ agent: null, fence: 0 });
-  });
+  it.each(["", "has spaces", "ümlaut", "x".repeat(201)])(
+    "a workerId like %j is refused and changes nothing [P-08]",
+    async (workerId) => {
+      const itemId = await plant();
+      const attempt = claimCall(bench().engine, agent("ann", workerId), { claims: [{ itemId }] });
+      await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+      expect(await state(itemId)).toMatchObject({ agent: null, fence: 0 });
+    },
+  );
 
   it("no refusal tells who the holder is: not its name, not its worker [P-09]", async () => {
     const secret = agent("zoe-the-holder", "worker-7f3a9c");
@@ -102,12 +115,22 @@ describeEachWay("holding", (bench) => {
     const itemId = await plant();
     await granted(bench().engine, ANN, { itemId, ttlSeconds: 60 });
     const start = { itemId, trigger: "start" };
-    expect(await advance(bench().engine, BOB, start)).toMatchObject({ applied: false, errorCode: "not_claim_holder" });
-    expect(await advance(bench().engine, null, start)).toMatchObject({ applied: false, errorCode: "not_claim_holder" });
+    expect(await advance(bench().engine, BOB, start)).toMatchObject({
+      applied: false,
+      errorCode: "not_claim_holder",
+    });
+    expect(await advance(bench().engine, null, start)).toMatchObject({
+      applied: false,
+      errorCode: "not_claim_holder",
+    });
     expect(await advance(bench().engine, ANN, start)).toMatchObject({ applied: true, newRole: "work" });
     await pass(61_000);
     // Freeing the lapsed claim hands the item back to the queue first: the start is a start again.
-    expect(await advance(bench().engine, BOB, start)).toMatchObject({ applied: true, previousRole: "queue", newRole: "work" });
+    expect(await advance(bench().engine, BOB, start)).toMatchObject({
+      applied: true,
+      previousRole: "queue",
+      newRole: "work",
+    });
     expect(await state(itemId)).toMatchObject({ agent: null, role: "work", attempts: 1 });
     expect(await tenures(itemId)).toEqual(["ann-1: expired"]);
   });
@@ -115,7 +138,9 @@ describeEachWay("holding", (bench) => {
   it("finishing clears the claim, and what is reopened starts unclaimed [B50]", async () => {
     const itemId = await plant();
     const { fence } = await granted(bench().engine, ANN, { itemId, start: true });
-    expect(await advance(bench().engine, ANN, { itemId, trigger: "complete", fence })).toMatchObject({ claimReleased: true });
+    expect(await advance(bench().engine, ANN, { itemId, trigger: "complete", fence })).toMatchObject({
+      claimReleased: true,
+    });
     const closed = await state(itemId);
     expect(closed).toMatchObject({ agent: null, session: null, expires_at: null, role: "terminal" });
     expect(closed.fence).toBeGreaterThan(fence);
@@ -152,9 +177,13 @@ describeEachWay("holding", (bench) => {
         errorCode: "claim_lost",
       });
     }
-    expect(await refresh(bench().engine, ANN, { itemId, fence: lost.fence })).toMatchObject({ outcome: "claim_lost" });
+    expect(await refresh(bench().engine, ANN, { itemId, fence: lost.fence })).toMatchObject({
+      outcome: "claim_lost",
+    });
     expect(await state(itemId)).toEqual(before);
-    expect(await advance(bench().engine, BOB, { itemId, trigger: "complete", fence: next.fence })).toMatchObject({ applied: true });
+    expect(
+      await advance(bench().engine, BOB, { itemId, trigger: "complete", fence: next.fence }),
+    ).toMatchObject({ applied: true });
     expect(await tenures(itemId)).toEqual(["ann-1: expired", "bob-1: completed"]);
   });
 
@@ -162,12 +191,32 @@ describeEachWay("holding", (bench) => {
     const itemId = await plant({ attempts: 4 });
     await granted(bench().engine, ANN, { itemId, ttlSeconds: 60, start: true });
     await pass(LAPSE_MS);
-    expect(await refused(bench().engine, BOB, { itemId })).toMatchObject({ outcome: "item_dead", kind: "permanent" });
-    expect(await state(itemId)).toMatchObject({ role: "blocked", dead: true, status_label: "dead", attempts: 5, agent: null });
-    expect(await advance(bench().engine, BOB, { itemId, trigger: "resume" })).toMatchObject({ errorCode: "item_dead" });
+    expect(await refused(bench().engine, BOB, { itemId })).toMatchObject({
+      outcome: "item_dead",
+      kind: "permanent",
+    });
+    expect(await state(itemId)).toMatchObject({
+      role: "blocked",
+      dead: true,
+      status_label: "dead",
+      attempts: 5,
+      agent: null,
+    });
+    expect(await advance(bench().engine, BOB, { itemId, trigger: "resume" })).toMatchObject({
+      errorCode: "item_dead",
+    });
     const { db } = bench().database;
-    const said = await db.selectFrom("transitions").selectAll().where("item_id", "=", itemId).orderBy("id").execute();
-    expect(said.at(-1)).toMatchObject({ trigger: "expire", to_role: "blocked", summary: expect.stringMatching(/last allowed/) });
+    const said = await db
+      .selectFrom("transitions")
+      .selectAll()
+      .where("item_id", "=", itemId)
+      .orderBy("id")
+      .execute();
+    expect(said.at(-1)).toMatchObject({
+      trigger: "expire",
+      to_role: "blocked",
+      summary: expect.stringMatching(/last allowed/),
+    });
   });
 
   it("a stable name does not carry over a lapse: its own re-claim is a new tenure, and the old fence is refused [F-03]", async () => {
@@ -178,7 +227,9 @@ describeEachWay("holding", (bench) => {
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(second).toMatchObject({ attempt: 2 });
     expect(second).not.toHaveProperty("originalClaimedAt");
-    expect(await advance(bench().engine, ANN, { itemId, trigger: "complete", fence: first.fence })).toMatchObject({
+    expect(
+      await advance(bench().engine, ANN, { itemId, trigger: "complete", fence: first.fence }),
+    ).toMatchObject({
       errorCode: "claim_lost",
     });
     expect(await tenures(itemId)).toEqual(["ann-1: expired", "ann-1: open"]);
@@ -189,7 +240,10 @@ describeEachWay("holding", (bench) => {
     const itemId = await plant();
     const { fence } = await granted(bench().engine, ANN, { itemId, ttlSeconds: 60 });
     await pass(LAPSE_MS);
-    expect(await refresh(bench().engine, ANN, { itemId, fence })).toMatchObject({ outcome: "success", fence });
+    expect(await refresh(bench().engine, ANN, { itemId, fence })).toMatchObject({
+      outcome: "success",
+      fence,
+    });
     expect(await refused(bench().engine, BOB, { itemId })).toMatchObject({ outcome: "already_claimed" });
     await release(bench().engine, ANN, { itemId });
   });
@@ -218,7 +272,9 @@ describeEachWay("holding", (bench) => {
 
   it("a heartbeat for what is not there or not one's own answers so, and takes nothing", async () => {
     const itemId = await plant();
-    expect(await refresh(bench().engine, ANN, { itemId: randomUUID(), fence: 1 })).toMatchObject({ outcome: "not_found" });
+    expect(await refresh(bench().engine, ANN, { itemId: randomUUID(), fence: 1 })).toMatchObject({
+      outcome: "not_found",
+    });
     expect(await refresh(bench().engine, ANN, { itemId, fence: 1 })).toMatchObject({ outcome: "claim_lost" });
     expect(await state(itemId)).toMatchObject({ agent: null });
   });

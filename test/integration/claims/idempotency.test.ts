@@ -5,7 +5,19 @@ import { createTestDatabase, describeEachDatabase, type TestDatabase } from "../
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
 import { createTestRedis, type TestRedis } from "../../support/redis.ts";
-import { advance, agent, claim, claimCall, eventsOf, granted, refresh, refused, release, stateOf, tenuresOf } from "./calls.ts";
+import {
+  advance,
+  agent,
+  claim,
+  claimCall,
+  eventsOf,
+  granted,
+  refresh,
+  refused,
+  release,
+  stateOf,
+  tenuresOf,
+} from "./calls.ts";
 import { type Fleet, openFleet } from "./engines.ts";
 
 const ANN = agent("ann");
@@ -74,7 +86,10 @@ describeEachDatabase("a call that is repeated", (database) => {
 
   it("finishes and claims the next item once, in one call [B54]", async () => {
     const root = await plant();
-    const [done, next] = (await plantGraph(database().db, [{ parentId: root }, { parentId: root }], [])) as [string, string];
+    const [done, next] = (await plantGraph(database().db, [{ parentId: root }, { parentId: root }], [])) as [
+      string,
+      string,
+    ];
     await granted(engine, ANN, { itemId: done, start: true });
     const call = {
       actor: worker("ann"),
@@ -99,8 +114,12 @@ describeEachDatabase("a call that is repeated", (database) => {
     await granted(engine, ANN, { itemId }, { requestId });
     const mismatch = { code: "idempotency_mismatch" };
     await expect(claim(engine, ANN, { itemId: other }, { requestId })).rejects.toMatchObject(mismatch);
-    await expect(claimCall(engine, ANN, { requestId, releases: [{ itemId }] })).rejects.toMatchObject(mismatch);
-    await expect(advance(engine, ANN, { itemId, trigger: "start" }, { requestId })).rejects.toMatchObject(mismatch);
+    await expect(claimCall(engine, ANN, { requestId, releases: [{ itemId }] })).rejects.toMatchObject(
+      mismatch,
+    );
+    await expect(advance(engine, ANN, { itemId, trigger: "start" }, { requestId })).rejects.toMatchObject(
+      mismatch,
+    );
     const create = { operation: "create", items: [{ title: "new" }], actor: worker("ann"), requestId };
     await expect(engine.call("manage_items", create)).rejects.toMatchObject(mismatch);
     expect(await stateOf(database().db, itemId)).toMatchObject({ agent: "ann", role: "queue" });
@@ -111,14 +130,23 @@ describeEachDatabase("a call that is repeated", (database) => {
   it("does nothing under a key that another tool used, claim or transition [B55]", async () => {
     const requestId = randomUUID();
     const itemId = await plant();
-    await engine.call("manage_items", { operation: "create", items: [{ title: "new" }], actor: worker("ann"), requestId });
+    await engine.call("manage_items", {
+      operation: "create",
+      items: [{ title: "new" }],
+      actor: worker("ann"),
+      requestId,
+    });
     const mismatch = { code: "idempotency_mismatch" };
     await expect(claim(engine, ANN, { itemId }, { requestId })).rejects.toMatchObject(mismatch);
-    await expect(advance(engine, ANN, { itemId, trigger: "start" }, { requestId })).rejects.toMatchObject(mismatch);
+    await expect(advance(engine, ANN, { itemId, trigger: "start" }, { requestId })).rejects.toMatchObject(
+      mismatch,
+    );
     const moving = randomUUID();
     await advance(engine, ANN, { itemId, trigger: "start" }, { requestId: moving });
     await expect(claim(engine, ANN, { itemId }, { requestId: moving })).rejects.toMatchObject(mismatch);
-    await expect(advance(engine, ANN, { itemId, trigger: "complete" }, { requestId: moving })).rejects.toMatchObject(mismatch);
+    await expect(
+      advance(engine, ANN, { itemId, trigger: "complete" }, { requestId: moving }),
+    ).rejects.toMatchObject(mismatch);
     expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null, role: "work" });
   });
 
@@ -126,21 +154,27 @@ describeEachDatabase("a call that is repeated", (database) => {
     const itemId = await plant();
     const requestId = randomUUID();
     await granted(engine, BOB, { itemId });
-    expect(await refused(engine, ANN, { itemId }, { requestId })).toMatchObject({ outcome: "already_claimed" });
+    expect(await refused(engine, ANN, { itemId }, { requestId })).toMatchObject({
+      outcome: "already_claimed",
+    });
     await release(engine, BOB, { itemId });
     const claimed = await granted(engine, ANN, { itemId }, { requestId });
     expect(claimed).not.toHaveProperty("replayed");
     const root = await plantItem(database().db, { role: "work" });
     const searching = randomUUID();
     const entry = { selector: { ancestorId: root, role: "queue" } };
-    expect(await refused(engine, BOB, entry, { requestId: searching })).toMatchObject({ outcome: "queue_empty" });
+    expect(await refused(engine, BOB, entry, { requestId: searching })).toMatchObject({
+      outcome: "queue_empty",
+    });
     const child = await plantItem(database().db, { parentId: root });
     await engine.coordination.wakeUps.publish(["claimable"]);
     expect(await granted(engine, BOB, entry, { requestId: searching })).toMatchObject({ itemId: child });
     await plantEdge(database().db, itemId, child);
     const moving = randomUUID();
     const move = { itemId: child, trigger: "start" };
-    expect(await advance(engine, BOB, move, { requestId: moving })).toMatchObject({ errorCode: "dependency_blocked" });
+    expect(await advance(engine, BOB, move, { requestId: moving })).toMatchObject({
+      errorCode: "dependency_blocked",
+    });
     await advance(engine, ANN, { itemId, trigger: "complete" });
     expect(await advance(engine, BOB, move, { requestId: moving })).toMatchObject({ applied: true });
     await release(engine, BOB, { itemId: child });
@@ -151,8 +185,12 @@ describeEachDatabase("a call that is repeated", (database) => {
     ["advance_item", { transitions: [{ itemId: randomUUID(), trigger: "start" }] }],
     ["manage_items", { operation: "create", items: [{ title: "new" }] }],
   ])("needs a key that is a UUID: %s [B57]", async (name, call) => {
-    const attempt = async () => await engine.call(name, { actor: worker("ann"), ...call, requestId: "again" });
-    await expect(attempt).rejects.toMatchObject({ code: "VALIDATION_ERROR", message: expect.stringContaining("requestId") });
+    const attempt = async () =>
+      await engine.call(name, { actor: worker("ann"), ...call, requestId: "again" });
+    await expect(attempt).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining("requestId"),
+    });
   });
 
   it("is another call when another principal makes it [B59]", async () => {
@@ -171,7 +209,9 @@ describeEachDatabase("a call that is repeated", (database) => {
     await granted(engine, ANN, { itemId }, { requestId });
     await release(engine, ANN, { itemId });
     await engine.call("manage_items", { operation: "delete", itemIds: [itemId], actor: worker("ann") });
-    expect(await refused(engine, ANN, { itemId }, { requestId })).toMatchObject({ outcome: "idempotency_target_gone" });
+    expect(await refused(engine, ANN, { itemId }, { requestId })).toMatchObject({
+      outcome: "idempotency_target_gone",
+    });
   });
 });
 
@@ -201,7 +241,10 @@ describe("a call that reaches two replicas", () => {
     expect(settled(second)).toEqual(settled(first));
     const moving = randomUUID();
     const moved = await advance(one, ANN, { itemId, trigger: "start" }, { requestId: moving });
-    expect(await advance(two, ANN, { itemId, trigger: "start" }, { requestId: moving })).toEqual({ ...moved, replayed: true });
+    expect(await advance(two, ANN, { itemId, trigger: "start" }, { requestId: moving })).toEqual({
+      ...moved,
+      replayed: true,
+    });
     await release(one, ANN, { itemId });
   });
 
@@ -235,7 +278,10 @@ describe("a call that reaches two replicas", () => {
     // The answer is thrown away, as it is when the process dies after its commit.
     await granted(dying, ANN, { itemId }, { requestId });
     await lost.close();
-    expect(await granted(two, ANN, { itemId }, { requestId })).toMatchObject({ replayed: true, fenceCurrent: true });
+    expect(await granted(two, ANN, { itemId }, { requestId })).toMatchObject({
+      replayed: true,
+      fenceCurrent: true,
+    });
     await release(two, ANN, { itemId });
   });
 

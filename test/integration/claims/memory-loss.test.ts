@@ -31,16 +31,27 @@ describe("a Redis that was wiped in mid-claim", () => {
 
   it("leaves every claim with its holder, who goes on beating and finishes [F-25]", async () => {
     const [one, two] = replicas();
-    const ids = await plantGraph(database.db, Array.from({ length: 8 }, () => ({})), []);
+    const ids = await plantGraph(
+      database.db,
+      Array.from({ length: 8 }, () => ({})),
+      [],
+    );
     const crew = ids.map((_, index) => agent(`crew-${index}`));
-    const claims = await Promise.all(ids.map((itemId, index) => granted(one, crew[index] as typeof ANN, { itemId, ttlSeconds: 60, start: true })));
+    const claims = await Promise.all(
+      ids.map((itemId, index) =>
+        granted(one, crew[index] as typeof ANN, { itemId, ttlSeconds: 60, start: true }),
+      ),
+    );
     for (let loss = 0; loss < 3; loss += 1) {
       await redis.wipe();
       await database.advance(TTL_MS / 3);
       for (const [index, held] of claims.entries()) {
         const { itemId, fence } = held;
         expect(await refused(two, BOB, { itemId })).toMatchObject({ outcome: "already_claimed" });
-        expect(await refresh(two, crew[index] as typeof ANN, { itemId, fence })).toMatchObject({ outcome: "success", fence });
+        expect(await refresh(two, crew[index] as typeof ANN, { itemId, fence })).toMatchObject({
+          outcome: "success",
+          fence,
+        });
       }
       expect(await sweep(two)).toMatchObject({ freed: 0 });
     }
@@ -61,7 +72,9 @@ describe("a Redis that was wiped in mid-claim", () => {
       expect(await refused(two, BOB, { itemId })).toMatchObject({ outcome: "already_claimed" });
       expect((await refused(two, BOB, { selector: { ancestorId: root } })).outcome).toBe("none_eligible");
       await sweep(one);
-      expect(await advance(two, BOB, { itemId, trigger: "start" })).toMatchObject({ errorCode: "not_claim_holder" });
+      expect(await advance(two, BOB, { itemId, trigger: "start" })).toMatchObject({
+        errorCode: "not_claim_holder",
+      });
       expect(await stateOf(database.db, itemId)).toMatchObject({ agent: "ann", fence });
     };
     await database.advance(TTL_MS + 1);
@@ -93,7 +106,11 @@ describe("a Redis that was wiped in mid-claim", () => {
     const requestId = randomUUID();
     const first = await granted(one, ANN, { itemId }, { requestId });
     await redis.wipe();
-    expect(await granted(two, ANN, { itemId }, { requestId })).toMatchObject({ replayed: true, fence: first.fence, fenceCurrent: true });
+    expect(await granted(two, ANN, { itemId }, { requestId })).toMatchObject({
+      replayed: true,
+      fence: first.fence,
+      fenceCurrent: true,
+    });
     await release(two, ANN, { itemId });
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Races that a lock decides. Each test brings the two sides together by force: it holds the
- * rows from outside until both wait for them, and lets go. Each was seen to fail with its lock taken
- * out; its comment says which one.
+ * Races that a lock decides. Most tests bring the two sides together by force: they hold the
+ * rows from outside until both sides wait for them, one behind the other, and let go. Each was
+ * seen to fail with its lock taken out; its comment says which one, and what happened then.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -36,13 +36,17 @@ describe("two at once", () => {
   const plant = (item: ItemFixture = {}): Promise<string> => plantItem(database.db, item);
   const state = (itemId: string) => stateOf(database.db, itemId);
 
-  /** Holds rows until as many statements as there are sides wait for locks; then all of them go on at once. */
+  /** Holds rows until every side waits for a lock, in the given order; then all of them go on at once. */
   async function together<T>(rows: readonly string[], sides: readonly (() => Promise<T>)[]): Promise<T[]> {
-    let running: Promise<T>[] = [];
+    const running: Promise<T>[] = [];
     await database.db.transaction().execute(async (tx) => {
-      await sql`select 1 from item_state where item_id = any(${rows}::uuid[]) order by item_id for update`.execute(tx);
-      running = sides.map((side) => side());
-      await until(async () => (await waitingForLocks()) >= sides.length);
+      await sql`select 1 from item_state where item_id = any(${rows}::uuid[]) order by item_id for update`.execute(
+        tx,
+      );
+      for (const side of sides) {
+        running.push(side());
+        await until(async () => (await waitingForLocks()) >= running.length);
+      }
     });
     return await Promise.all(running);
   }
@@ -54,54 +58,78 @@ describe("two at once", () => {
     return rows[0]?.waiting ?? 0;
   }
 
-  // Without `for no key update` in the statement that locks the world: both read 2 and write 1.
+  // Without `for no key update` in the statement that loads the world: both count from 2 to 1.
   it("blockers that finish together leave no blocker behind, and the dependent is ready", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
-      const [first, second, dependent] = (await plantGraph(database.db, [{}, {}, {}], [])) as [string, string, string];
+      const [first, second, dependent] = (await plantGraph(database.db, [{}, {}, {}], [])) as [
+        string,
+        string,
+        string,
+      ];
       await plantEdge(database.db, first, dependent);
       await plantEdge(database.db, second, dependent);
       const results = await together(
         [dependent],
-        [() => advance(one, null, { itemId: first, trigger: "complete" }), () => advance(two, null, { itemId: second, trigger: "complete" })],
+        [
+          () => advance(one, null, { itemId: first, trigger: "complete" }),
+          () => advance(two, null, { itemId: second, trigger: "complete" }),
+        ],
       );
       expect(results.map((one) => one.applied)).toEqual([true, true]);
       expect(await state(dependent)).toMatchObject({ blockers: 0 });
       expect(results.flatMap((one) => (one["unblockedItems"] as unknown[]) ?? [])).toHaveLength(1);
-      expect(await advance(one, null, { itemId: dependent, trigger: "start" })).toMatchObject({ applied: true });
+      expect(await advance(one, null, { itemId: dependent, trigger: "start" })).toMatchObject({
+        applied: true,
+      });
     }
   });
 
-  // Without the parent in the locked set: both find one open sibling, and the parent stays open for ever.
+  // Without that lock: both count from 2 to 1 open children, and the parent stays open for ever.
   it("siblings that finish together close their parent exactly once [B31]", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
       const grandparent = await plant({ role: "work" });
       const parent = await plant({ role: "work", parentId: grandparent });
-      const [first, second] = (await plantGraph(database.db, [{ parentId: parent }, { parentId: parent }], [])) as [string, string];
+      const [first, second] = (await plantGraph(
+        database.db,
+        [{ parentId: parent }, { parentId: parent }],
+        [],
+      )) as [string, string];
       await together(
         [parent],
-        [() => advance(one, null, { itemId: first, trigger: "complete" }), () => advance(two, null, { itemId: second, trigger: "complete" })],
+        [
+          () => advance(one, null, { itemId: first, trigger: "complete" }),
+          () => advance(two, null, { itemId: second, trigger: "complete" }),
+        ],
       );
       for (const id of [parent, grandparent]) {
         expect(await state(id)).toMatchObject({ role: "terminal", outcome: "done", open_children: 0 });
-        const closings = await database.db.selectFrom("transitions").selectAll().where("item_id", "=", id).execute();
+        const closings = await database.db
+          .selectFrom("transitions")
+          .selectAll()
+          .where("item_id", "=", id)
+          .execute();
         expect(closings.map((row) => row.trigger)).toEqual(["cascade"]);
       }
     }
   });
 
-  // Without the fence in the judgement of writers, or with the item read before its lock: the late one is applied.
-  it("a late transition never gets past a takeover [F-02]", async () => {
+  // Without that lock: the lapsed holder finishes and is displaced as well, and both are told that they succeeded.
+  it("a displacement and the late completion of the lapsed holder: exactly one happens [F-02]", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
       const itemId = await plant();
       const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60, start: true });
       await database.advance(90_001);
-      const [late, taken] = await together<{ readonly outcome?: string; readonly applied?: boolean }>(
-        [itemId],
-        [() => advance(one, ANN, { itemId, trigger: "complete", fence }), () => claim(two, BOB, { itemId })],
-      );
+      type Side = { readonly outcome?: string; readonly applied?: boolean };
+      const finish = (): Promise<Side> => advance(one, ANN, { itemId, trigger: "complete", fence });
+      const displace = (): Promise<Side> => claim(two, BOB, { itemId });
+      const finishFirst = round % 2 === 0;
+      const sides = finishFirst ? [finish, displace] : [displace, finish];
+      const [first, second] = await together<Side>([itemId], sides);
+      const [late, taken] = finishFirst ? [first, second] : [second, first];
+      expect(late?.applied).toBe(finishFirst);
       const tenures = await tenuresOf(database.db, itemId);
       // Exactly one of the two happened: the lapsed holder finished, or it was displaced.
       if (late?.applied === true) {
@@ -117,7 +145,7 @@ describe("two at once", () => {
     }
   });
 
-  // Without judging the lapse again under the lock: the sweep frees what was renewed a moment ago.
+  // Without judging the lapse again under the lock: the sweep frees what was renewed a moment before.
   it("a holder that renews while a sweep is on its way keeps the claim", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
@@ -141,23 +169,58 @@ describe("two at once", () => {
     }
   });
 
-  // Without the advisory lock on the holder: neither claim sees the other's item, and both are held.
+  // Without the advisory lock on the holder: neither claim sees the other, and one holder has two items.
   it("two claims of one holder end with one item held [B38]", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
       const who = agent(`greedy-${round}`);
       const ids = (await plantGraph(database.db, [{}, {}], [])) as [string, string];
-      const results = await together(ids, [() => claim(one, who, { itemId: ids[0] }), () => claim(two, who, { itemId: ids[1] })]);
+      const results = await together(ids, [
+        () => claim(one, who, { itemId: ids[0] }),
+        () => claim(two, who, { itemId: ids[1] }),
+      ]);
       expect(results.map((result) => result.outcome)).toEqual(["success", "success"]);
-      const held = await database.db.selectFrom("item_state").select("item_id").where("agent", "=", who.id).execute();
+      const held = await database.db
+        .selectFrom("item_state")
+        .select("item_id")
+        .where("agent", "=", who.id)
+        .execute();
       expect(held).toHaveLength(1);
-      const open = await database.db.selectFrom("attempts").selectAll().where("agent", "=", who.id).where("ended_at", "is", null).execute();
+      const open = await database.db
+        .selectFrom("attempts")
+        .selectAll()
+        .where("agent", "=", who.id)
+        .where("ended_at", "is", null)
+        .execute();
       expect(open.map((row) => row.item_id)).toEqual(held.map((row) => row.item_id));
     }
   });
 
-  // Without the row lock of the selection: a cancelled item is given away, and a closed item is held.
-  it("a selector never gives away an item that is being cancelled", async () => {
+  // Without the lock of the selection: it waits for the cancel and hands its caller a closed item.
+  it("a selector neither waits for nor gives away an item that is being cancelled", async () => {
+    const [one, two] = replicas();
+    for (let round = 0; round < SOME; round += 1) {
+      const root = await plant({ role: "work" });
+      await plant({ parentId: root, role: "blocked" });
+      const itemId = await plant({ parentId: root });
+      let settled = false;
+      const [cancelling, choosing] = await database.db.transaction().execute(async (tx) => {
+        await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
+        const cancel = advance(one, null, { itemId, trigger: "cancel" });
+        await until(async () => (await waitingForLocks()) >= 1);
+        const choice = claim(two, BOB, { selector: { ancestorId: root, role: "queue" } }).finally(() => {
+          settled = true;
+        });
+        await until(async () => settled || (await waitingForLocks()) >= 2);
+        return [{ cancel }, { choice }] as const;
+      });
+      expect(await cancelling.cancel).toMatchObject({ applied: true });
+      expect(await choosing.choice).toMatchObject({ outcome: "none_eligible", excluded: { busy: 1 } });
+      expect(await state(itemId)).toMatchObject({ role: "terminal", agent: null });
+    }
+  });
+
+  it("a selector and a cancel of the same item: one of them has it, never both", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
       const root = await plant({ role: "work" });
@@ -179,7 +242,7 @@ describe("two at once", () => {
     }
   });
 
-  // The same item under a foreign lock: a false empty without the look without locks.
+  // Without the look without locks before an empty answer: the queue seems to have nothing to offer.
   it("an item that an unrelated write has locked for a moment is no empty queue", async () => {
     const [one] = replicas();
     const root = await plant({ role: "work" });
@@ -201,8 +264,16 @@ describe("two at once", () => {
     const itemId = await plant({ parentId: root });
     const waiting = await database.db.transaction().execute(async (tx) => {
       await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
-      const call = claim(one, agent("patient"), { selector: { ancestorId: root, role: "queue" } }, { waitSeconds: 20 });
-      await claim(one, agent("hasty"), { selector: { ancestorId: root, role: "queue" }, claimRef: randomUUID() });
+      const call = claim(
+        one,
+        agent("patient"),
+        { selector: { ancestorId: root, role: "queue" } },
+        { waitSeconds: 20 },
+      );
+      await claim(one, agent("hasty"), {
+        selector: { ancestorId: root, role: "queue" },
+        claimRef: randomUUID(),
+      });
       return { call };
     });
     const started = performance.now();

@@ -27,7 +27,9 @@ describeEachDatabase("a claim that waits", (database) => {
   /** Waits until so many claims are asleep: each has looked, found nothing and holds a ticket. */
   async function asleep(count: number, on: TestEngine = engine): Promise<void> {
     const { wakeUps } = on.coordination;
-    await expect.poll(() => sleepers.get(wakeUps) ?? 0, { interval: 5, timeout: PROMPT_MS }).toBeGreaterThanOrEqual(count);
+    await expect
+      .poll(() => sleepers.get(wakeUps) ?? 0, { interval: 5, timeout: PROMPT_MS })
+      .toBeGreaterThanOrEqual(count);
   }
   /** Counts waits that are open. Wrapped once per engine. */
   const sleepers = new Map<object, number>();
@@ -60,7 +62,11 @@ describeEachDatabase("a claim that waits", (database) => {
     const parentId = await room();
     const waiting = waitIn(parentId);
     await asleep(1);
-    const created = await engine.call("manage_items", { operation: "create", parentId, items: [{ title: "new" }] });
+    const created = await engine.call("manage_items", {
+      operation: "create",
+      parentId,
+      items: [{ title: "new" }],
+    });
     expect(await promptly(waiting)).toMatchObject({ outcome: "success", itemId: created.items[0].id });
     await release(engine, BOB, { itemId: created.items[0].id });
   });
@@ -133,7 +139,11 @@ describeEachDatabase("a claim that waits", (database) => {
     await asleep(1);
     caller.abort();
     expect((await promptly(waiting)).outcome).not.toBe("success");
-    const created = await engine.call("manage_items", { operation: "create", parentId, items: [{ title: "new" }] });
+    const created = await engine.call("manage_items", {
+      operation: "create",
+      parentId,
+      items: [{ title: "new" }],
+    });
     expect(await stateOf(database().db, created.items[0].id)).toMatchObject({ agent: null, fence: 0 });
   });
 
@@ -155,7 +165,11 @@ describeEachDatabase("a claim that waits", (database) => {
       return result;
     });
     await asleep(crew.length);
-    const created = await engine.call("manage_items", { operation: "create", parentId, items: [{ title: "new" }] });
+    const created = await engine.call("manage_items", {
+      operation: "create",
+      parentId,
+      items: [{ title: "new" }],
+    });
     await promptly(Promise.race(waiting));
     await asleep(crew.length - 1);
     expect(answered).toEqual(["success"]);
@@ -191,7 +205,11 @@ describeEachDatabase("a claim that waits", (database) => {
     await plant({ parentId, role: "blocked" });
     for (let round = 0; round < 5; round += 1) {
       expect(await refused(engine, BOB, entry)).toMatchObject({ outcome: "queue_empty" });
-      const created = await engine.call("manage_items", { operation: "create", parentId, items: [{ title: "new" }] });
+      const created = await engine.call("manage_items", {
+        operation: "create",
+        parentId,
+        items: [{ title: "new" }],
+      });
       expect(await granted(engine, BOB, entry)).toMatchObject({ itemId: created.items[0].id });
       await advance(engine, BOB, { itemId: created.items[0].id, trigger: "cancel" });
     }
@@ -203,7 +221,9 @@ describeEachDatabase("a claim that waits", (database) => {
     await refused(engine, BOB, entry);
     const remembered = performance.now();
     const itemId = await plant({ parentId });
-    await expect.poll(async () => (await claim(engine, BOB, entry)).outcome, { interval: 20, timeout: PROMPT_MS }).toBe("success");
+    await expect
+      .poll(async () => (await claim(engine, BOB, entry)).outcome, { interval: 20, timeout: PROMPT_MS })
+      .toBe("success");
     expect(performance.now() - remembered).toBeLessThan(1_500);
     await release(engine, BOB, { itemId });
   });

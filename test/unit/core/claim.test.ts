@@ -8,11 +8,36 @@ const EXPIRY = CLAIM.expiresAt;
 
 describe("a claim has lapsed", () => {
   it.each([
-    { when: "a millisecond before its expiry, whatever the clock says", at: EXPIRY - 1, seenDead: true, lapsed: false },
-    { when: "exactly at its expiry, if the clock saw the holder die [B49]", at: EXPIRY, seenDead: true, lapsed: true },
-    { when: "exactly at its expiry, not on the database's word alone", at: EXPIRY, seenDead: false, lapsed: false },
-    { when: "a millisecond before expiry + ttl/2, not without the clock", at: EXPIRY + 29_999, seenDead: false, lapsed: false },
-    { when: "exactly at expiry + ttl/2, with no clock at all", at: EXPIRY + 30_000, seenDead: false, lapsed: true },
+    {
+      when: "a millisecond before its expiry, whatever the clock says",
+      at: EXPIRY - 1,
+      seenDead: true,
+      lapsed: false,
+    },
+    {
+      when: "exactly at its expiry, if the clock saw the holder die [B49]",
+      at: EXPIRY,
+      seenDead: true,
+      lapsed: true,
+    },
+    {
+      when: "exactly at its expiry, not on the database's word alone",
+      at: EXPIRY,
+      seenDead: false,
+      lapsed: false,
+    },
+    {
+      when: "a millisecond before expiry + ttl/2, not without the clock",
+      at: EXPIRY + 29_999,
+      seenDead: false,
+      lapsed: false,
+    },
+    {
+      when: "exactly at expiry + ttl/2, with no clock at all",
+      at: EXPIRY + 30_000,
+      seenDead: false,
+      lapsed: true,
+    },
   ])("$when: $lapsed", ({ at, seenDead, lapsed }) => {
     expect(isLapsed(CLAIM, at, seenDead)).toBe(lapsed);
   });
@@ -47,12 +72,42 @@ describe("who may have an item", () => {
   const lapsed = EXPIRY + 30_000;
 
   it.each([
-    { who: "anybody, when it is free", item: free, by: other, at: alive, verdict: { kind: "grant", displaces: false } },
-    { who: "nobody, when it is closed", item: item("i", { role: "terminal" }), by: me, at: alive, verdict: { kind: "terminal" } },
-    { who: "nobody, when it is dead", item: item("i", { role: "blocked", dead: true }), by: me, at: alive, verdict: { kind: "dead" } },
+    {
+      who: "anybody, when it is free",
+      item: free,
+      by: other,
+      at: alive,
+      verdict: { kind: "grant", displaces: false },
+    },
+    {
+      who: "nobody, when it is closed",
+      item: item("i", { role: "terminal" }),
+      by: me,
+      at: alive,
+      verdict: { kind: "terminal" },
+    },
+    {
+      who: "nobody, when it is dead",
+      item: item("i", { role: "blocked", dead: true }),
+      by: me,
+      at: alive,
+      verdict: { kind: "dead" },
+    },
     { who: "its holder, whose tenure goes on", item: held, by: me, at: alive, verdict: { kind: "refresh" } },
-    { who: "its holder past the expiry, if nobody took it", item: held, by: me, at: EXPIRY, verdict: { kind: "refresh" } },
-    { who: "its holder after the lapse, as a new tenure [F-03]", item: held, by: me, at: lapsed, verdict: { kind: "grant", displaces: true } },
+    {
+      who: "its holder past the expiry, if nobody took it",
+      item: held,
+      by: me,
+      at: EXPIRY,
+      verdict: { kind: "refresh" },
+    },
+    {
+      who: "its holder after the lapse, as a new tenure [F-03]",
+      item: held,
+      by: me,
+      at: lapsed,
+      verdict: { kind: "grant", displaces: true },
+    },
     {
       who: "its holder no longer, after a day",
       item: item("i", { claim: { ...CLAIM, originalClaimedAt: alive - TENURE_MS }, fence: 7 }),
@@ -60,7 +115,13 @@ describe("who may have an item", () => {
       at: alive,
       verdict: { kind: "tenure_over" },
     },
-    { who: "the same agent in another session with the fence", item: held, by: { ...elsewhere, fence: 7 }, at: alive, verdict: { kind: "take_over" } },
+    {
+      who: "the same agent in another session with the fence",
+      item: held,
+      by: { ...elsewhere, fence: 7 },
+      at: alive,
+      verdict: { kind: "take_over" },
+    },
     {
       who: "not the same agent in another session without it [P-06]",
       item: held,
@@ -89,7 +150,13 @@ describe("who may have an item", () => {
       at: EXPIRY,
       verdict: { kind: "held", msLeft: 30_000, sameAgent: false, expired: true },
     },
-    { who: "another agent, after the lapse", item: held, by: other, at: lapsed, verdict: { kind: "grant", displaces: true } },
+    {
+      who: "another agent, after the lapse",
+      item: held,
+      by: other,
+      at: lapsed,
+      verdict: { kind: "grant", displaces: true },
+    },
   ])("$who", ({ item: subject, by, at, verdict }) => {
     expect(judgeClaim(subject, by, at, false)).toEqual(verdict);
   });

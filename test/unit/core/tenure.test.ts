@@ -17,9 +17,20 @@ const TTL = 60_000;
 
 type Step =
   | { readonly do: "wait"; readonly ms: number }
-  | { readonly do: "claim" | "beat" | "release"; readonly who: number; readonly session: number; readonly withFence: boolean }
+  | {
+      readonly do: "claim" | "beat" | "release";
+      readonly who: number;
+      readonly session: number;
+      readonly withFence: boolean;
+    }
   | { readonly do: "sweep" }
-  | { readonly do: "advance"; readonly who: number; readonly session: number; readonly trigger: Trigger; readonly withFence: boolean };
+  | {
+      readonly do: "advance";
+      readonly who: number;
+      readonly session: number;
+      readonly trigger: Trigger;
+      readonly withFence: boolean;
+    };
 
 const who = { who: fc.nat(2), session: fc.nat(1), withFence: fc.boolean() };
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -49,7 +60,11 @@ function live(life: Life, one: Step): void {
       endTenure(world, id, { reason: "expired", requeue: true, detail: null, by: NOBODY });
     }
   } else {
-    const caller = { agent: `agent-${one.who}`, session: `session-${one.session}`, fence: one.withFence ? fence : null };
+    const caller = {
+      agent: `agent-${one.who}`,
+      session: `session-${one.session}`,
+      fence: one.withFence ? fence : null,
+    };
     if (one.do === "claim") {
       const verdict = judgeClaim(life.state, caller, life.now, false);
       if (verdict.kind === "refresh") renew(world, id, life.now + TTL, TTL);
@@ -99,7 +114,8 @@ describe("the life of an item", () => {
           live(life, one);
           const after = life.state;
           expect(after.fence).toBeGreaterThanOrEqual(before.fence);
-          const sameHolder = before.claim?.agent === after.claim?.agent && before.claim?.session === after.claim?.session;
+          const sameHolder =
+            before.claim?.agent === after.claim?.agent && before.claim?.session === after.claim?.session;
           if (!sameHolder) expect(after.fence).toBeGreaterThan(before.fence);
           if (after.claim !== null) expect(after.role).not.toBe("terminal");
           const open = life.opened.filter((fence) => !life.ended.includes(fence));
@@ -116,7 +132,12 @@ describe("the life of an item", () => {
 
 describe("ending a tenure", () => {
   const held = item("i", { claim: claimOf(), fence: 3, role: "work" });
-  const end = (state: ItemState, reason: "released" | "expired" | "revoked", requeue: boolean, policy = {}) => {
+  const end = (
+    state: ItemState,
+    reason: "released" | "expired" | "revoked",
+    requeue: boolean,
+    policy = {},
+  ) => {
     const world = worldOf({ states: [state], policy });
     const report = endTenure(world, "i", { reason, requeue, detail: null, by: NOBODY });
     return { report, world, after: world.get("i") };
@@ -130,24 +151,46 @@ describe("ending a tenure", () => {
   });
 
   it("by expiry keeps work in work where its schema says hold", () => {
-    expect(end(held, "expired", true, { onExpiry: "hold" }).after).toMatchObject({ role: "work", attempts: 1, claim: null });
+    expect(end(held, "expired", true, { onExpiry: "hold" }).after).toMatchObject({
+      role: "work",
+      attempts: 1,
+      claim: null,
+    });
   });
 
   it("by the last allowed expiry makes the item dead: blocked, labelled, out of every queue [B53]", () => {
     const { report, world, after } = end({ ...held, attempts: 4 }, "expired", true);
     expect(report).toMatchObject({ requeued: false, dead: true });
-    expect(after).toMatchObject({ role: "blocked", dead: true, statusLabel: "dead", previousRole: "queue", attempts: 5 });
+    expect(after).toMatchObject({
+      role: "blocked",
+      dead: true,
+      statusLabel: "dead",
+      previousRole: "queue",
+      attempts: 5,
+    });
     expect(world.events.map((event) => event.type)).toContain("item.dead");
   });
 
   it("by release leaves the role unless it is asked to requeue, and counts nothing", () => {
-    expect(end(held, "released", false).after).toMatchObject({ role: "work", attempts: 0, claim: null, fence: 4 });
+    expect(end(held, "released", false).after).toMatchObject({
+      role: "work",
+      attempts: 0,
+      claim: null,
+      fence: 4,
+    });
     expect(end(held, "released", true).after).toMatchObject({ role: "queue", attempts: 0 });
   });
 
-  it.each(["queue", "review", "blocked"] as const)("in %s only clears the claim when it is released", (role) => {
-    expect(end({ ...held, role }, "released", true).after).toMatchObject({ role, claim: null, attempts: 0 });
-  });
+  it.each(["queue", "review", "blocked"] as const)(
+    "in %s only clears the claim when it is released",
+    (role) => {
+      expect(end({ ...held, role }, "released", true).after).toMatchObject({
+        role,
+        claim: null,
+        attempts: 0,
+      });
+    },
+  );
 
   it("of a container only clears the claim, and counts no attempt", () => {
     const { after } = end({ ...held, openChildren: 1 }, "expired", true);

@@ -27,12 +27,15 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   parents: fc.array(fraction, { minLength: 1, maxLength: SIZE_MAX - 1 }),
   cancels: fc.array(fc.boolean(), { minLength: SIZE_MAX, maxLength: SIZE_MAX }),
   lifecycles: fc.array(
-    fc.oneof({ weight: 5, arbitrary: fc.constant("auto" as const) }, fc.constantFrom("manual" as const, "permanent" as const)),
+    fc.oneof(
+      { weight: 5, arbitrary: fc.constant("auto" as const) },
+      fc.constantFrom("manual" as const, "permanent" as const),
+    ),
     { minLength: SIZE_MAX, maxLength: SIZE_MAX },
   ),
-  edges: fc.array(fc.record({ from: fraction, to: fraction, release: fc.boolean() }), { maxLength: 6 }).map((all) =>
-    all.map(({ from, to, release }) => ({ from, to, release })),
-  ),
+  edges: fc
+    .array(fc.record({ from: fraction, to: fraction, release: fc.boolean() }), { maxLength: 6 })
+    .map((all) => all.map(({ from, to, release }) => ({ from, to, release }))),
   orders: fc.tuple(
     fc.array(fraction, { minLength: SIZE_MAX, maxLength: SIZE_MAX }),
     fc.array(fraction, { minLength: SIZE_MAX, maxLength: SIZE_MAX }),
@@ -55,7 +58,9 @@ function grow({ parents, edges }: Plan): Forest {
   const leaves = states.map((state) => state.id).filter((id) => !inner.has(id));
   const blocking = edges.flatMap(({ from, to, release }, index): Edge[] => {
     // From an earlier leaf to a later one: no cycles. Containers that wait close by hand, which is another test.
-    const [first, second] = [from, to].map((at) => Math.floor(at * leaves.length)).toSorted((a, b) => a - b) as [number, number];
+    const [first, second] = [from, to]
+      .map((at) => Math.floor(at * leaves.length))
+      .toSorted((a, b) => a - b) as [number, number];
     if (first === second) return [];
     return [
       {
@@ -92,8 +97,10 @@ function counted(states: readonly ItemState[], edges: readonly Edge[]): ItemStat
 function finishAll(plan: Plan, forest: Forest, order: readonly number[]): ItemState[] {
   const lifecycleOf = (id: string): Lifecycle => plan.lifecycles[Number(id.slice(1))] ?? "auto";
   let states = forest.states;
-  let waiting = forest.leaves.map((id, index) => ({ id, turn: order[index] ?? 0 })).toSorted((a, b) => a.turn - b.turn);
-  for (let before = -1; before !== waiting.length; ) {
+  let waiting = forest.leaves
+    .map((id, index) => ({ id, turn: order[index] ?? 0 }))
+    .toSorted((a, b) => a.turn - b.turn);
+  for (let before = -1; before !== waiting.length;) {
     before = waiting.length;
     waiting = waiting.filter(({ id }) => {
       const world = new World({

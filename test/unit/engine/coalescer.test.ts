@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Coalescer, type CoalescerOptions, createCoalescer } from "../../../services/engine/writing/coalescer.ts";
+import {
+  type Coalescer,
+  type CoalescerOptions,
+  createCoalescer,
+} from "../../../services/engine/writing/coalescer.ts";
 
 interface Call {
   readonly name: string;
@@ -76,7 +80,10 @@ describe("calls on their way to the database", () => {
     const hand = byHand({ maxBatch: 2, lanes: 2 });
     for (const name of ["a", "b", "c", "d", "e"]) void hand.submit(name);
     await hand.turn();
-    expect(hand.begun.map((flush) => flush.names)).toEqual([["a", "b"], ["c", "d"]]);
+    expect(hand.begun.map((flush) => flush.names)).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
     hand.begun[0]?.finish();
     await hand.turn();
     expect(hand.begun[2]?.names).toEqual(["e"]);
@@ -84,7 +91,14 @@ describe("calls on their way to the database", () => {
 
   it("never share a batch when they name the same key, and keep their order", async () => {
     const hand = byHand();
-    for (const [name, ...keys] of [["a1", "a"], ["b1", "b"], ["a2", "a"], ["ab", "a", "b"], ["b2", "b"], ["c1", "c"]]) {
+    for (const [name, ...keys] of [
+      ["a1", "a"],
+      ["b1", "b"],
+      ["a2", "a"],
+      ["ab", "a", "b"],
+      ["b2", "b"],
+      ["c1", "c"],
+    ]) {
       void hand.submit(name as string, ...keys);
     }
     for (const names of [["a1", "b1", "c1"], ["a2"], ["ab"], ["b2"]]) {
@@ -103,17 +117,18 @@ describe("calls on their way to the database", () => {
     hand.begun[0]?.finish(new Error("rolled back"));
     await hand.turn();
     expect(hand.alone).toEqual(["a", "bad", "c"]);
-    for (const flush of hand.begun.slice(1)) flush.finish(flush.names[0] === "bad" ? new Error("it was me") : undefined);
-    expect((await settled).map((one) => (one.status === "fulfilled" ? one.value : String(one.reason)))).toEqual([
-      "alone a",
-      "Error: it was me",
-      "alone c",
-    ]);
+    for (const flush of hand.begun.slice(1))
+      flush.finish(flush.names[0] === "bad" ? new Error("it was me") : undefined);
+    expect(
+      (await settled).map((one) => (one.status === "fulfilled" ? one.value : String(one.reason))),
+    ).toEqual(["alone a", "Error: it was me", "alone c"]);
     expect(errors).toEqual([["rolled back", 3]]);
   });
 
   it("are not run again when the batch may have been committed and running again would not find that out", async () => {
-    const hand = byHand({ mayRunAgain: (error, call) => !/connection/.test(String(error)) || call.name === "keyed" });
+    const hand = byHand({
+      mayRunAgain: (error, call) => !/connection/.test(String(error)) || call.name === "keyed",
+    });
     const settled = Promise.allSettled(["keyed", "bare"].map((name) => hand.submit(name)));
     await hand.turn();
     hand.begun[0]?.finish(new Error("connection lost at commit"));
@@ -124,7 +139,10 @@ describe("calls on their way to the database", () => {
   });
 
   it("are all refused when a batch answers the wrong number of calls and each of them fails alone", async () => {
-    const hand = byHand({ runBatch: async () => ["one"], runOne: async () => Promise.reject(new Error("no")) });
+    const hand = byHand({
+      runBatch: async () => ["one"],
+      runOne: async () => Promise.reject(new Error("no")),
+    });
     const settled = await Promise.allSettled([hand.submit("a"), hand.submit("b")]);
     expect(settled.map((one) => one.status)).toEqual(["rejected", "rejected"]);
   });

@@ -29,7 +29,8 @@ function call(change: Partial<ClaimCall> = {}): ClaimCall {
 const grant = (world: World, one: ClaimCall, others: readonly string[] = []) =>
   grantClaim(world, one, "i", others, "session");
 
-const held = (state: Partial<ItemState> = {}): ItemState => item("i", { claim: claimOf(), fence: 3, role: "work", ...state });
+const held = (state: Partial<ItemState> = {}): ItemState =>
+  item("i", { claim: claimOf(), fence: 3, role: "work", ...state });
 
 describe("granting a claim", () => {
   it("on an item whose lapsed claim was all that kept it open ends that claim and is refused: nobody holds what is closed", () => {
@@ -67,7 +68,11 @@ describe("granting a claim", () => {
   });
 
   it("releases what the holder held, and hands that back to the queue if it was in work", () => {
-    const other = item("other", { claim: claimOf({ agent: "bob", session: "bob-1" }), fence: 1, role: "work" });
+    const other = item("other", {
+      claim: claimOf({ agent: "bob", session: "bob-1" }),
+      fence: 1,
+      role: "work",
+    });
     const world = worldOf({ states: [item("i"), other] });
     expect(grant(world, call(), ["other"])).toMatchObject({ kind: "granted" });
     expect(world.get("other")).toMatchObject({ claim: null, role: "queue", attempts: 0, fence: 2 });
@@ -84,7 +89,10 @@ describe("granting a claim", () => {
     const first = LATER - 86_400_000 + 5_000;
     const claim = claimOf({ claimedAt: LATER - 10_000, originalClaimedAt: first });
     const world = worldOf({ states: [held({ claim })], now: LATER });
-    expect(grant(world, call({ agent: "ann", session: "ann-1" }))).toMatchObject({ kind: "granted", refreshed: true });
+    expect(grant(world, call({ agent: "ann", session: "ann-1" }))).toMatchObject({
+      kind: "granted",
+      refreshed: true,
+    });
     expect(world.get("i")).toMatchObject({ fence: 3, claim: { expiresAt: LATER + 5_000 } });
   });
 });
