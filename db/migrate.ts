@@ -31,8 +31,11 @@ export class NewerSchemaError extends Error {
 export async function migrate(db: Kysely<Database>): Promise<string[]> {
   await missingMigrations(db);
   const { results, error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error !== undefined) throw error;
-  return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+  if (error !== undefined)
+    throw error instanceof Error ? error : new Error("the migration failed", { cause: error });
+  return (results ?? [])
+    .filter((result) => result.status === "Success")
+    .map((result) => result.migrationName);
 }
 
 /**
@@ -47,7 +50,9 @@ export async function missingMigrations(db: Kysely<Database>): Promise<string[]>
 }
 
 async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
-  const table = await sql<{ found: boolean }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
+  const table = await sql<{
+    found: boolean;
+  }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
   if (table.rows[0]?.found !== true) return [];
   const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   return applied.rows.map((row) => row.name);

@@ -39,7 +39,11 @@ const generated = new Map<string, ReturnType<typeof statement<unknown>>>();
  * Runs a text that was put together for this call. Equal texts are prepared once, under a
  * name made of the text itself, so that processes that share a pooled connection agree.
  */
-export async function runGenerated<Row>(handle: Handle, text: string, values: readonly unknown[]): Promise<Row[]> {
+export async function runGenerated<Row>(
+  handle: Handle,
+  text: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
   let run = generated.get(text);
   if (run === undefined && generated.size < GENERATED_MAX) {
     run = statement<unknown>(`q_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text);

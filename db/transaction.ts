@@ -34,7 +34,7 @@ export interface Tail {
  * first, and what is handed to `tail` with the commit.
  */
 export async function inTransaction<T>(db: Handle, work: (tx: Handle, tail: Tail) => Promise<T>): Promise<T> {
-  for (let collisions = 0, growths = 0; ; ) {
+  for (let collisions = 0, growths = 0; ;) {
     try {
       return await db.connection().execute((connection) => runOnce(connection, work));
     } catch (error) {

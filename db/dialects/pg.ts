@@ -5,6 +5,11 @@ import { preparedName } from "../statement.ts";
 
 const INT8 = 20;
 
+function parserFor(oid: number, format?: "text" | "binary"): unknown {
+  const standard = types.getTypeParser as (oid: number, format?: "text" | "binary") => unknown;
+  return oid === INT8 ? Number : standard(oid, format);
+}
+
 export interface PgOptions {
   readonly url: string;
   /** More connections than this make one Postgres slower, not faster. */
@@ -32,8 +37,7 @@ export function createPgPool(options: PgOptions): Pool {
     options: "-c jit=off",
     types: {
       // Fences and counters stay far below 2^53; strings would compare as text.
-      getTypeParser: ((oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+      getTypeParser: parserFor as typeof types.getTypeParser,
     },
   });
   pool.on("error", (error) => options.onIdleError?.(error));

@@ -119,5 +119,10 @@ const find = statement<{
 export async function findAnswer(handle: Handle, key: IdempotencyKey): Promise<StoredAnswer | null> {
   const [row] = await find(handle, [key.principal, key.requestId, key.element]);
   if (!row) return null;
-  return { operation: row.operation, fingerprint: row.fingerprint, answer: row.answer, targetId: row.target_id };
+  return {
+    operation: row.operation,
+    fingerprint: row.fingerprint,
+    answer: row.answer,
+    targetId: row.target_id,
+  };
 }

@@ -31,7 +31,11 @@ const expired = statement<ExpiredRow>(
 );
 
 /** Oldest first. @param graceMaxMs how long a lapsed holder is left to come back: a third of its ttl, at most this */
-export async function findExpired(handle: Handle, graceMaxMs: number, limit: number): Promise<ExpiredClaim[]> {
+export async function findExpired(
+  handle: Handle,
+  graceMaxMs: number,
+  limit: number,
+): Promise<ExpiredClaim[]> {
   return (await expired(handle, [graceMaxMs, limit])).map(toExpiredClaim);
 }
 

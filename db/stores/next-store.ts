@@ -71,7 +71,11 @@ async function selectByPaths(handle: Handle, one: CandidateSql): Promise<RankedR
   let best: RankedRow[] = [];
   for (const path of pathsFor(one)) {
     const parameters = new Parameters();
-    const rows = await runGenerated<RankedRow>(handle, candidateSql(one, path, parameters), parameters.values);
+    const rows = await runGenerated<RankedRow>(
+      handle,
+      candidateSql(one, path, parameters),
+      parameters.values,
+    );
     if (rows.length > best.length) best = rows;
     if (best.length >= one.limit) break;
   }

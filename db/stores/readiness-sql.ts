@@ -95,7 +95,9 @@ const WINDOWS = [
 
 /** True if the filter can exclude rows of the ranked index, so that a walk along it may be long. */
 export function narrows(filter: SelectorFilter): boolean {
-  return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
+  return Object.values(filter).some(
+    (value) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
 }
 
 /** `order by` of each ranking, ties broken so that the order is total. */

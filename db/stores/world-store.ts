@@ -196,7 +196,11 @@ const save = statement<never>(
 );
 
 /** Writes what the decision changed, and the answers under their keys: one statement, however many items changed. */
-export async function saveWorld(handle: Handle, world: World, answers: readonly SavedAnswer[] = []): Promise<void> {
+export async function saveWorld(
+  handle: Handle,
+  world: World,
+  answers: readonly SavedAnswer[] = [],
+): Promise<void> {
   const changed = world.changed();
   const history = world.ended.length + world.opened.length + world.transitions.length + world.events.length;
   if (changed.length + history + answers.length === 0) return;
@@ -208,7 +212,12 @@ export async function saveWorld(handle: Handle, world: World, answers: readonly 
     JSON.stringify(world.opened.map((attempt) => toAttemptRecord(world, attempt))),
     JSON.stringify(world.transitions.map(toTransitionRecord)),
     JSON.stringify(
-      world.events.map(({ type, itemId, rootId, data }) => ({ type, item_id: itemId, root_id: rootId, data })),
+      world.events.map(({ type, itemId, rootId, data }) => ({
+        type,
+        item_id: itemId,
+        root_id: rootId,
+        data,
+      })),
     ),
     JSON.stringify(answers.map(toAnswerRecord)),
     changed.map((state) => state.id),

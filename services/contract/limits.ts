@@ -12,13 +12,9 @@ export const PROPERTIES_SIZE_MAX_BYTES = 16_384;
 export const STATUS_LABEL_LENGTH_MAX = 100;
 export const TYPE_LENGTH_MAX = 100;
 export const REASON_LENGTH_MAX = 4_000;
-export const NOTE_BODY_SIZE_MAX_BYTES = 65_536;
-export const CONFIG_SIZE_MAX_BYTES = 131_072;
-export const PLAN_SIZE_MAX_BYTES = 65_536;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
 export const BATCH_SIZE_MAX = 100;
-export const TREE_SIZE_MAX_ITEMS = 1_000;
 export const TREE_DEPTH_MAX = 64;
 export const TAGS_PER_ITEM_MAX = 32;
 export const TAG_LENGTH_MAX = 100;
@@ -50,12 +46,6 @@ export const WAIT_MAX_SECONDS = 50;
 export const TTL_MIN_SECONDS = 1;
 export const TTL_MAX_SECONDS = 86_400;
 export const TTL_DEFAULT_SECONDS = 900;
-/** A claim older than this must be taken anew, however often it was renewed. */
-export const TENURE_MAX_SECONDS = 86_400;
 
-/** How long an answer is kept for its idempotency key. */
-export const IDEMPOTENCY_KEPT_HOURS = 72;
 /** How long a delete can be undone. */
 export const TRASH_KEPT_DAYS = 30;
-/** Attempts on one item before it is dead, unless its schema says otherwise. */
-export const ATTEMPTS_MAX_DEFAULT = 5;

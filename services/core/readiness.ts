@@ -52,7 +52,12 @@ export interface ReadinessSubject {
 }
 
 /** Everything that stands against offering the item, in the order in which it is best told. Empty: it is offered. */
-export function findObstacles(subject: ReadinessSubject, asker: Asker, offer: Offer, now: number): Obstacle[] {
+export function findObstacles(
+  subject: ReadinessSubject,
+  asker: Asker,
+  offer: Offer,
+  now: number,
+): Obstacle[] {
   const { item, heldAncestors } = subject;
   const obstacles: Obstacle[] = [];
   const add = (code: ObstacleCode, until: number | null = null): void => void obstacles.push({ code, until });

@@ -12,7 +12,12 @@ export type Verdict =
  * @param attempts bad ends so far, without this one
  * @param random a number in [0, 1), so that items that failed together do not come back together
  */
-export function judgeFailure(failure: Failure, attempts: number, policy: ItemPolicy, random: number): Verdict {
+export function judgeFailure(
+  failure: Failure,
+  attempts: number,
+  policy: ItemPolicy,
+  random: number,
+): Verdict {
   const counted = failure === "environment" ? attempts : attempts + 1;
   if (failure !== "environment" && counted >= policy.maxAttempts) return { kind: "dead", attempts: counted };
   const waitMs = failure === "expiry" ? 0 : backoffMs(policy.backoff, Math.max(counted, 1), random);

@@ -89,7 +89,9 @@ export function resolveTransition(item: TransitionSubject, trigger: Trigger): Re
     case "reopen":
       return role === "terminal" ? to("queue") : refused(`the item is not terminal: it is in ${role}`);
     case "requeue":
-      return role === "work" ? to("queue") : refused(`only an item in work can be requeued: it is in ${role}`);
+      return role === "work"
+        ? to("queue")
+        : refused(`only an item in work can be requeued: it is in ${role}`);
     case "rework":
       return role === "review" ? to("work") : refused(`only an item in review can go back: it is in ${role}`);
     case "fail":
@@ -111,7 +113,11 @@ const DEFAULT_LABELS: Readonly<Partial<Record<Trigger | "cascade", string>>> = {
  * The label an item wears after a move. A start that lands in terminal is a completion;
  * entering `blocked` without a label keeps the old one; every other unlabelled move clears it.
  */
-export function labelAfter(trigger: Trigger | "cascade", target: Role, current: string | null): string | null {
+export function labelAfter(
+  trigger: Trigger | "cascade",
+  target: Role,
+  current: string | null,
+): string | null {
   const named = trigger === "start" && target === "terminal" ? "complete" : trigger;
   // A parent that is pulled to work by its child is in progress, never "done".
   const key = named === "cascade" && target === "work" ? "start" : named;

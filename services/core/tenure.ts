@@ -48,7 +48,12 @@ export function grant(world: World, id: string, to: Grant): ItemState {
     parentAgent: to.parentAgent,
     claimedAt: world.now,
   });
-  world.events.push({ type: "claim.granted", itemId: id, rootId: after.rootId, data: { fence, agent: to.agent } });
+  world.events.push({
+    type: "claim.granted",
+    itemId: id,
+    rootId: after.rootId,
+    data: { fence, agent: to.agent },
+  });
   return after;
 }
 
@@ -118,7 +123,13 @@ function countExpiry(world: World, state: ItemState, report: CascadeReport): boo
   return true;
 }
 
-function requeueItem(world: World, state: ItemState, by: Author, trigger: string, report: CascadeReport): void {
+function requeueItem(
+  world: World,
+  state: ItemState,
+  by: Author,
+  trigger: string,
+  report: CascadeReport,
+): void {
   const unblocked = moveItem(world, state.id, {
     role: "queue",
     outcome: null,
@@ -140,11 +151,23 @@ export function bury(
   report: CascadeReport,
 ): void {
   const { role } = world.get(id);
-  const unblocked = moveItem(world, id, { role: "blocked", outcome: null, label: "dead", trigger, summary, by });
+  const unblocked = moveItem(world, id, {
+    role: "blocked",
+    outcome: null,
+    label: "dead",
+    trigger,
+    summary,
+    by,
+  });
   // A person who brings it back puts it at the start, not into a phase whose work was lost.
   world.update(id, { dead: true, previousRole: role === "review" ? "review" : "queue", availableAt: null });
   const after = world.get(id);
-  world.events.push({ type: "item.dead", itemId: id, rootId: after.rootId, data: { attempts: after.attempts } });
+  world.events.push({
+    type: "item.dead",
+    itemId: id,
+    rootId: after.rootId,
+    data: { attempts: after.attempts },
+  });
   const above = cascade(world, id, role, by, null);
   report.events.push(...above.events);
   report.unblocked.push(...unblocked, ...above.unblocked);

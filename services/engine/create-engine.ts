@@ -45,7 +45,8 @@ export function createEngine(deps: EngineDeps): Engine {
 
   const claimNext: ClaimNext = async (entry, input, caller, record) => {
     const actor = input.actor ?? input.transitions[0]?.actor;
-    if (actor === undefined || input.requestId === undefined) throw new Error("the contract lets no claimNext through without");
+    if (actor === undefined || input.requestId === undefined)
+      throw new Error("the contract lets no claimNext through without");
     const stated = identify(actor, input.workerId ?? input.transitions[0]?.workerId, caller);
     const session = stated.session ?? mintSession();
     const claimed = await claimEntry(services, entry, {
@@ -62,13 +63,20 @@ export function createEngine(deps: EngineDeps): Engine {
     claim_item: async (input, caller) => {
       const call = input as ClaimItemInput;
       const output = await claimItem(services, call, caller);
-      seen.saw(identify(call.actor, output.workerId, caller), call.actor.kind, call.capabilities ?? [], caller);
+      seen.saw(
+        identify(call.actor, output.workerId, caller),
+        call.actor.kind,
+        call.capabilities ?? [],
+        caller,
+      );
       return output;
     },
-    advance_item: (input, caller) => advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
+    advance_item: (input, caller) =>
+      advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
     ...readsOf(deps),
     manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
-    manage_dependencies: (input, caller) => manageDependencies(deps, input as ManageDependenciesInput, caller),
+    manage_dependencies: (input, caller) =>
+      manageDependencies(deps, input as ManageDependenciesInput, caller),
     query_items: (input, caller) => queryItems(deps, input as QueryItemsInput, caller),
     get_next_item: (input, caller) => getNextItem(deps, input as GetNextItemInput, caller),
     get_next_status: (input, caller) => getNextStatus(deps, input as GetNextStatusInput, caller),
@@ -86,7 +94,8 @@ export function createEngine(deps: EngineDeps): Engine {
         return await useCase(input, caller);
       } catch (error) {
         const shown = asFault(error);
-        if (shown.code === "INTERNAL_ERROR") deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
+        if (shown.code === "INTERNAL_ERROR")
+          deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
         throw shown;
       }
     },

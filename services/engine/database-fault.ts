@@ -9,7 +9,9 @@ const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EP
 export function asFault(error: unknown): MusterError {
   if (isMusterError(error)) return error;
   if (error instanceof KeyBusy) {
-    return fault("idempotency_in_flight", "the first call with this requestId has not finished", { retryAfterMs: 500 });
+    return fault("idempotency_in_flight", "the first call with this requestId has not finished", {
+      retryAfterMs: 500,
+    });
   }
   const state = sqlState(error);
   if (isLockTimeout(error) || error instanceof StartOver || state === "40P01" || state === "40001") {
@@ -18,12 +20,17 @@ export function asFault(error: unknown): MusterError {
       cause: error,
     });
   }
-  if (state === "57014") return fault("db_error", "the database took too long; nothing was changed", { cause: error });
+  if (state === "57014")
+    return fault("db_error", "the database took too long; nothing was changed", { cause: error });
   if (isConnectionFault(error, state)) {
-    return fault("unavailable", "the database cannot be reached right now; nothing was changed by this call, or its answer is kept under its requestId", {
-      retryAfterMs: 1_000,
-      cause: error,
-    });
+    return fault(
+      "unavailable",
+      "the database cannot be reached right now; nothing was changed by this call, or its answer is kept under its requestId",
+      {
+        retryAfterMs: 1_000,
+        cause: error,
+      },
+    );
   }
   return ensureError(error);
 }
@@ -36,7 +43,8 @@ export function isFateUnknown(error: unknown): boolean {
 function isConnectionFault(error: unknown, state: string | undefined): boolean {
   // 08: connection exceptions; 57P0x: shut down, crashed, starting up; 53300: too many connections;
   // 25P03: this process was frozen in mid-transaction for so long that the server hung up.
-  if (state !== undefined) return state.startsWith("08") || state.startsWith("57P0") || state === "53300" || state === "25P03";
+  if (state !== undefined)
+    return state.startsWith("08") || state.startsWith("57P0") || state === "53300" || state === "25P03";
   if (!(error instanceof Error)) return false;
   const code: unknown = (error as { code?: unknown }).code;
   if (typeof code === "string" && CONNECTION_CODES.has(code)) return true;

@@ -4,12 +4,7 @@
  * answer from any replica.
  */
 import { createHash } from "node:crypto";
-import {
-  findAnswer,
-  type IdempotencyKey,
-  type IdempotencyRecord,
-  type StoredAnswer,
-} from "../../db/stores/idempotency-store.ts";
+import { findAnswer, type IdempotencyRecord, type StoredAnswer } from "../../db/stores/idempotency-store.ts";
 import { findOtherUse } from "../../db/stores/request-store.ts";
 import type { Handle } from "../../db/statement.ts";
 import { fault, type MusterError } from "../contract/errors.ts";
@@ -50,7 +45,10 @@ export async function replayOf(handle: Handle, record: IdempotencyRecord): Promi
   if (stored === null) {
     const other = await findOtherUse(handle, record);
     if (other !== null) throw mismatch(record.requestId, record.operation, other);
-    throw fault("idempotency_in_flight", "the answer to this requestId has just been swept away; use a new one");
+    throw fault(
+      "idempotency_in_flight",
+      "the answer to this requestId has just been swept away; use a new one",
+    );
   }
   if (stored.operation !== record.operation || stored.fingerprint !== record.fingerprint) {
     throw mismatch(record.requestId, record.operation, stored.operation);

@@ -3,6 +3,7 @@ import { findByPrefix } from "../../db/stores/item-store.ts";
 import type { Handle } from "../../db/statement.ts";
 import { fault, type MusterError } from "../contract/errors.ts";
 import { isFullId } from "../contract/fields.ts";
+import { ID_MATCHES_MAX } from "../contract/limits.ts";
 
 export type ResolvedItem =
   | { readonly ok: true; readonly id: string }
@@ -19,9 +20,13 @@ export async function resolveItem(handle: Handle, ref: string): Promise<Resolved
   }
   return {
     ok: false,
-    error: fault("ambiguous_id", `${matches.length > 10 ? "more than 10" : matches.length} items have ids that start with ${ref}`, {
-      details: { prefix: ref, matches: matches.slice(0, 10) },
-    }),
+    error: fault(
+      "ambiguous_id",
+      `${matches.length > ID_MATCHES_MAX ? `more than ${ID_MATCHES_MAX}` : matches.length} items have ids that start with ${ref}`,
+      {
+        details: { prefix: ref, matches: matches.slice(0, ID_MATCHES_MAX) },
+      },
+    ),
   };
 }
 
@@ -30,11 +35,4 @@ export async function requireItem(handle: Handle, ref: string): Promise<string> 
   const resolved = await resolveItem(handle, ref);
   if (!resolved.ok) throw resolved.error;
   return resolved.id;
-}
-
-/** Many at once; full ids cost nothing. Answers by position. */
-export async function resolveItems(handle: Handle, refs: readonly string[]): Promise<ResolvedItem[]> {
-  const answers: ResolvedItem[] = [];
-  for (const ref of refs) answers.push(await resolveItem(handle, ref));
-  return answers;
 }

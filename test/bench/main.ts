@@ -29,7 +29,12 @@ const { values } = parseArgs({
 await using postgres = await startPostgres();
 const redis = await startRedis();
 try {
-  const all = [rowUpdate(postgres.url), rawLoop(postgres.url), pgBoss(postgres.url), await engine(postgres.url, redis.url)];
+  const all = [
+    rowUpdate(postgres.url),
+    rawLoop(postgres.url),
+    pgBoss(postgres.url),
+    await engine(postgres.url, redis.url),
+  ];
   const only = values.only?.split(",");
   const contenders = all.filter((one) => only === undefined || only.includes(one.name));
   try {
@@ -40,7 +45,9 @@ try {
       secondsPerCell: Number(values.seconds),
       rows,
       onCell: (cell, rate, round) =>
-        console.error(`round ${round + 1}: ${cell.contender}, ${cell.callers} callers: ${Math.round(rate)} cycles/s`),
+        console.error(
+          `round ${round + 1}: ${cell.contender}, ${cell.callers} callers: ${Math.round(rate)} cycles/s`,
+        ),
     });
     const report = [
       `Median of ${values.rounds} interleaved rounds of ${values.seconds} s, ${rows.toLocaleString("en")} queued rows, fsync on.`,
@@ -51,7 +58,8 @@ try {
       `Items handed out twice: ${duplicatesOf(cells)}.`,
     ].join("\n");
     console.log(report);
-    if (values.write) writeFileSync(new URL("../../docs/benchmarks.md", import.meta.url), `# Benchmarks\n\n${report}\n`);
+    if (values.write)
+      writeFileSync(new URL("../../docs/benchmarks.md", import.meta.url), `# Benchmarks\n\n${report}\n`);
   } finally {
     for (const contender of all) await contender.close();
   }

@@ -7,13 +7,19 @@ import { parseInput } from "../../services/contract/parse.ts";
 import { operationByName } from "../../services/contract/registry.ts";
 import { createEngine } from "../../services/engine/create-engine.ts";
 import { createDatabaseTime } from "../../services/engine/database-time.ts";
-import { DEFAULT_SETTINGS, defaultPolicies, type EngineSettings, type PolicySource } from "../../services/engine/deps.ts";
+import {
+  DEFAULT_SETTINGS,
+  defaultPolicies,
+  type EngineSettings,
+  type PolicySource,
+} from "../../services/engine/deps.ts";
 import type { Caller, Engine } from "../../services/engine/engine.ts";
 
 export interface TestEngine {
   readonly engine: Engine;
   readonly coordination: Coordination;
-  /** Parses like a door does, then executes. */
+  /** Parses like a door does, then executes. The answer is whatever the test expects it to be. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test that reads a wrong field fails by itself
   call(name: string, input: unknown, caller?: Partial<Caller>): Promise<any>;
   close(): Promise<void>;
 }
@@ -25,9 +31,17 @@ export interface TestEngineOptions {
   readonly coordination?: Coordination;
 }
 
-const SILENT = { info: () => {}, warn: () => {}, error: (data: object, message: string) => console.error(message, data) };
+const SILENT = {
+  info: () => {},
+  warn: () => {},
+  // oxlint-disable-next-line no-console -- what an engine calls an error belongs into a failing test's output
+  error: (data: object, message: string) => console.error(message, data),
+};
 
-export function createTestEngine(database: Pick<OpenDatabase, "db">, options: TestEngineOptions = {}): TestEngine {
+export function createTestEngine(
+  database: Pick<OpenDatabase, "db">,
+  options: TestEngineOptions = {},
+): TestEngine {
   const coordination = options.coordination ?? createLocalCoordination();
   const engine = createEngine({
     db: database.db,
@@ -55,7 +69,13 @@ export function createTestEngine(database: Pick<OpenDatabase, "db">, options: Te
 }
 
 export function testCaller(): Caller {
-  return { credential: null, session: null, client: null, requestId: randomUUID(), signal: new AbortController().signal };
+  return {
+    credential: null,
+    session: null,
+    client: null,
+    requestId: randomUUID(),
+    signal: new AbortController().signal,
+  };
 }
 
 /** `actor` of a worker called `id`. */

@@ -25,7 +25,9 @@ export function grantedResult(answer: GrantedAnswer, now: number, replay: Replay
     claimedBy: answer.claimedBy,
     claimedAt: iso(answer.claimedAt),
     claimExpiresAt: iso(expiresAt),
-    ...(answer.originalClaimedAt === answer.claimedAt ? {} : { originalClaimedAt: iso(answer.originalClaimedAt) }),
+    ...(answer.originalClaimedAt === answer.claimedAt
+      ? {}
+      : { originalClaimedAt: iso(answer.originalClaimedAt) }),
     ttlSeconds: answer.ttlMs / 1000,
     msLeft: replay?.fenceCurrent === false ? 0 : Math.max(0, expiresAt - now),
     fence: answer.fence,
@@ -54,7 +56,9 @@ export function refusedResult(
       return {
         ...refusal("already_claimed", "the item is claimed"),
         ...(outcome.verdict.sameAgent
-          ? { hint: "A claim of your own name holds it: pass the workerId or the fence that the claim returned." }
+          ? {
+              hint: "A claim of your own name holds it: pass the workerId or the fence that the claim returned.",
+            }
           : {}),
         ...base,
         ...(itemId === undefined ? {} : { contendedItemId: itemId }),
@@ -101,7 +105,11 @@ export function goneResult(claimRef: string | null, itemId: string): ClaimRefuse
 }
 
 /** A refusal made of a typed error that concerns this claim alone. */
-export function faultResult(claimRef: string | null, error: MusterError, outcome: ClaimRefused["outcome"]): ClaimRefused {
+export function faultResult(
+  claimRef: string | null,
+  error: MusterError,
+  outcome: ClaimRefused["outcome"],
+): ClaimRefused {
   return {
     outcome,
     kind: error.kind,
@@ -121,7 +129,10 @@ export function emptyResult(claimRef: string | null, why: Emptiness, busy: boole
   const untilNext = why.nextAt === null ? RETRY_MAX_MS : why.nextAt - why.now;
   const code: ErrorCode & ClaimRefused["outcome"] = "none_eligible";
   return {
-    ...refusal(code, busy ? "items match, but all are being changed right now" : "items match, but none is free"),
+    ...refusal(
+      code,
+      busy ? "items match, but all are being changed right now" : "items match, but none is free",
+    ),
     ...reference(claimRef),
     retryAfterMs: busy ? RETRY_MIN_MS : Math.min(RETRY_MAX_MS, Math.max(RETRY_MIN_MS, untilNext)),
     ...(why.nextAt === null ? {} : { nextAt: new Date(why.nextAt).toISOString() }),

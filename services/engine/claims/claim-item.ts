@@ -84,7 +84,9 @@ export async function claimEntry(
   const session = who.session ?? mintSession();
   try {
     const call = await toCall(deps, entry, context, session);
-    return await waiters.until(context.waitSeconds * 1000, context.caller.signal, () => claimOne(deps, state, call));
+    return await waiters.until(context.waitSeconds * 1000, context.caller.signal, () =>
+      claimOne(deps, state, call),
+    );
   } catch (error) {
     const result = elementFault(entry, asFault(error));
     if (result === null) throw error;
@@ -92,7 +94,12 @@ export async function claimEntry(
   }
 }
 
-async function toCall(deps: EngineDeps, entry: ClaimEntry, context: ClaimContext, session: string): Promise<ClaimCall> {
+async function toCall(
+  deps: EngineDeps,
+  entry: ClaimEntry,
+  context: ClaimContext,
+  session: string,
+): Promise<ClaimCall> {
   const { who, caller } = context;
   return {
     target: await toTarget(deps, entry, context.capabilities),
@@ -111,9 +118,16 @@ async function toCall(deps: EngineDeps, entry: ClaimEntry, context: ClaimContext
   };
 }
 
-async function toTarget(deps: EngineDeps, entry: ClaimEntry, capabilities: readonly string[]): Promise<ClaimTarget> {
+async function toTarget(
+  deps: EngineDeps,
+  entry: ClaimEntry,
+  capabilities: readonly string[],
+): Promise<ClaimTarget> {
   if (entry.itemId !== undefined) return { kind: "item", itemId: await requireItem(deps.db, entry.itemId) };
-  return { kind: "selector", predicate: await toPredicate(deps.db, entry.selector ?? EMPTY_SELECTOR, entry.start, capabilities) };
+  return {
+    kind: "selector",
+    predicate: await toPredicate(deps.db, entry.selector ?? EMPTY_SELECTOR, entry.start, capabilities),
+  };
 }
 
 const EMPTY_SELECTOR = { orderBy: "priority", containers: false, startable: false } as const;

@@ -24,7 +24,9 @@ export function createClaimState(deps: EngineDeps): ClaimState {
     exclusive: (call) => [
       `holder ${holderKey(call, deps.settings.identity)}`,
       ...(call.target.kind === "item" ? [`item ${call.target.itemId}`] : []),
-      ...(call.record === null ? [] : [`key ${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
+      ...(call.record === null
+        ? []
+        : [`key ${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
     ],
     runBatch: (calls) => flushClaims(deps, calls),
     runOne: async (call) => {
@@ -34,5 +36,10 @@ export function createClaimState(deps: EngineDeps): ClaimState {
     },
     onBatchError: (error, size) => deps.log.info({ err: error, size }, "claim batch retried one by one"),
   });
-  return { lane, renewals: createRenewalLane(deps), memory: createTenureMemory(), empties: createEmptyAnswers() };
+  return {
+    lane,
+    renewals: createRenewalLane(deps),
+    memory: createTenureMemory(),
+    empties: createEmptyAnswers(),
+  };
 }

@@ -58,7 +58,7 @@ async function claimBySelector(
   const ticket = deps.coordination.wakeUps.ticket([CLAIMABLE]);
   let kept = false;
   try {
-    for (let busy = 0; ; ) {
+    for (let busy = 0; ;) {
       const outcome = await state.lane.submit(call);
       if (outcome.kind !== "empty") return await conclude(deps, state, call, outcome);
       if (busy < BUSY_TRIES && (await isOffered(deps, call, predicate))) {
@@ -134,7 +134,12 @@ async function conclude(
   }
   const replay = await replayState(deps, answer, now);
   if (replay === null) {
-    return { result: goneResult(call.claimRef, answer.itemId), session: answer.session, empty: false, nextAt: null };
+    return {
+      result: goneResult(call.claimRef, answer.itemId),
+      session: answer.session,
+      empty: false,
+      nextAt: null,
+    };
   }
   return { result: grantedResult(answer, now, replay), session: answer.session, empty: false, nextAt: null };
 }
@@ -145,5 +150,8 @@ async function conclude(
  * than the database does.
  */
 async function hearAgain(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<void> {
-  await deps.coordination.claimClock.touch([{ key: answer.itemId, fence: answer.fence, ttlMs: answer.ttlMs }], now);
+  await deps.coordination.claimClock.touch(
+    [{ key: answer.itemId, fence: answer.fence, ttlMs: answer.ttlMs }],
+    now,
+  );
 }

@@ -50,12 +50,17 @@ export function createEmptyAnswers(): EmptyAnswers {
       if (oldest !== undefined) drop(oldest);
     },
     close() {
-      for (const key of [...entries.keys()]) drop(key);
+      for (const { ticket } of entries.values()) ticket.close();
+      entries.clear();
     },
   };
 }
 
-export async function diagnoseEmpty(deps: EngineDeps, predicate: Predicate, agent: string): Promise<Emptiness> {
+export async function diagnoseEmpty(
+  deps: EngineDeps,
+  predicate: Predicate,
+  agent: string,
+): Promise<Emptiness> {
   const why = await findEmptiness(deps.db, {
     filter: predicate.filter,
     roles: predicate.roles,

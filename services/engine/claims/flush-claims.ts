@@ -8,8 +8,18 @@
  * ranked scan with a limit of n and get n different items.
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
-import { findConcerns, type HolderConcerns, holderKey, lockHolders } from "../../../db/stores/holder-store.ts";
-import { type IdempotencyRecord, keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import {
+  findConcerns,
+  type HolderConcerns,
+  holderKey,
+  lockHolders,
+} from "../../../db/stores/holder-store.ts";
+import {
+  type IdempotencyRecord,
+  keyText,
+  type SavedAnswer,
+  takeKeys,
+} from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
 import { fault } from "../../contract/errors.ts";
@@ -27,8 +37,9 @@ import { pickItems } from "./pick-items.ts";
 const BATCH_LOCK_TIMEOUT_MS = 100;
 
 export async function flushClaims(deps: EngineDeps, calls: readonly ClaimCall[]): Promise<ClaimOutcome[]> {
-  const alone = calls.length === 1;
-  const { outcomes, world } = await transact(deps, (tx, wider, tail) => runClaims(deps, tx, calls, wider, tail));
+  const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
+    runClaims(deps, tx, calls, wider, tail),
+  );
   if (world !== null) await afterCommit(deps, world);
   return outcomes;
 }
@@ -68,7 +79,12 @@ interface Locked extends HolderConcerns {
 }
 
 /** Keys, then holders, then what they hold: sent together, run in this order. Alone, a busy holder is waited for. */
-async function takeLocks(deps: EngineDeps, tx: Handle, calls: readonly ClaimCall[], alone: boolean): Promise<Locked> {
+async function takeLocks(
+  deps: EngineDeps,
+  tx: Handle,
+  calls: readonly ClaimCall[],
+  alone: boolean,
+): Promise<Locked> {
   const { identity } = deps.settings;
   const [taken, busy, concerns] = await Promise.all([
     takeKeys(
@@ -79,7 +95,8 @@ async function takeLocks(deps: EngineDeps, tx: Handle, calls: readonly ClaimCall
     lockHolders(tx, [...new Set(calls.map((call) => holderKey(call, identity)))], alone),
     findConcerns(tx, calls, identity),
   ]);
-  if (busy.length > 0) throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
+  if (busy.length > 0)
+    throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
   return { taken, ...concerns };
 }
 
@@ -133,7 +150,9 @@ async function answer(
   heads: ReadonlyMap<string, Record<string, unknown>>,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<SavedAnswer[]> {
-  const granted = [...verdicts].flatMap(([call, one]) => (one.kind === "granted" ? [{ call, before: one.before }] : []));
+  const granted = [...verdicts].flatMap(([call, one]) =>
+    one.kind === "granted" ? [{ call, before: one.before }] : [],
+  );
   const byId = granted.filter(({ call }) => call.target.kind === "item");
   const warnings = await warnAbout(tx, byId, now);
   const saved: SavedAnswer[] = [];

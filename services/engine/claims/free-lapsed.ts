@@ -3,7 +3,12 @@
  * a claim is ended only if it still has the judged fence and has still expired, so a
  * holder that renewed in between keeps it.
  */
-import { type ExpiredClaim, findExpired, findExpiredInTheWay, recordSweepRun } from "../../../db/stores/lapsed-store.ts";
+import {
+  type ExpiredClaim,
+  findExpired,
+  findExpiredInTheWay,
+  recordSweepRun,
+} from "../../../db/stores/lapsed-store.ts";
 import type { SelectorFilter } from "../../../db/stores/readiness-sql.ts";
 import { isLapsed } from "../../core/claim.ts";
 import { endTenure } from "../../core/tenure.ts";

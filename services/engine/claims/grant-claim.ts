@@ -79,7 +79,13 @@ function take(
   if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
   else give(world, call, item, verdict.kind === "take_over");
   const started = call.start && start(world, call, item.id);
-  return { kind: "granted", state: world.get(item.id), before: item, started, refreshed: verdict.kind === "refresh" };
+  return {
+    kind: "granted",
+    state: world.get(item.id),
+    before: item,
+    started,
+    refreshed: verdict.kind === "refresh",
+  };
 }
 
 /** A tenure that changes session goes on under a new fence, from its first claim on. */
@@ -112,7 +118,12 @@ function releaseOthers(
   for (const other of others) {
     const held = world.find(other);
     if (other === itemId || !held?.claim || !isHolder(held.claim, call, identity)) continue;
-    endTenure(world, other, { reason: "released", requeue: true, detail: "claimed another item", by: call.author });
+    endTenure(world, other, {
+      reason: "released",
+      requeue: true,
+      detail: "claimed another item",
+      by: call.author,
+    });
   }
 }
 
@@ -134,6 +145,7 @@ function start(world: World, call: ClaimCall, itemId: string): boolean {
     },
     { now: world.now, seenDead: false, latestEnd: null, identity: "session" },
   );
-  if (verdict.kind === "refused") throw new Error(`a startable item refused to start: ${verdict.refusal.code}`);
+  if (verdict.kind === "refused")
+    throw new Error(`a startable item refused to start: ${verdict.refusal.code}`);
   return true;
 }

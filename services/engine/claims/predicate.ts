@@ -40,4 +40,3 @@ export async function toPredicate(
   };
   return { ...predicate, key: JSON.stringify(predicate) };
 }
-

@@ -7,7 +7,12 @@
  * answer: so the clock is never more than half a ttl ahead of the truth. No idempotency
  * row, no event, no version: a heartbeat disturbs nothing.
  */
-import { findWhyNotRenewed, type RenewedRow, renewTenures, type Renewal } from "../../../db/stores/renew-store.ts";
+import {
+  findWhyNotRenewed,
+  type RenewedRow,
+  renewTenures,
+  type Renewal,
+} from "../../../db/stores/renew-store.ts";
 import type { RefreshEntry, RefreshResult } from "../../contract/operations/claim-item.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { TENURE_MS } from "../../core/claim.ts";
@@ -63,7 +68,13 @@ export async function refreshClaims(
 }
 
 /** A tenure that is known here, with this fence and agent, and far from its cap, need not touch the database. */
-function toBeat(memory: TenureMemory, itemId: string, entry: RefreshEntry, who: Identified, now: number): Beat {
+function toBeat(
+  memory: TenureMemory,
+  itemId: string,
+  entry: RefreshEntry,
+  who: Identified,
+  now: number,
+): Beat {
   const tenure = memory.find(itemId);
   const asked = entry.ttlSeconds === undefined ? undefined : entry.ttlSeconds * 1000;
   const isKnown =
@@ -87,13 +98,16 @@ async function renewAll(
   results: Map<number, RefreshResult>,
   now: number,
 ): Promise<void> {
-  const known = [...beats].filter((one): one is [number, Beat & { known: NonNullable<Beat["known"]> }] => one[1].known !== null);
+  const known = [...beats].filter(
+    (one): one is [number, Beat & { known: NonNullable<Beat["known"]> }] => one[1].known !== null,
+  );
   const heard = await deps.coordination.claimClock.renew(
     known.map(([, beat]) => ({ key: beat.itemId, fence: beat.entry.fence, ttlMs: beat.known.ttlMs })),
     now,
   );
   for (const [position, [index, beat]] of known.entries()) {
-    if (heard[position] === "ok") results.set(index, renewed(beat.itemId, beat.entry.fence, now + beat.known.ttlMs, now));
+    if (heard[position] === "ok")
+      results.set(index, renewed(beat.itemId, beat.entry.fence, now + beat.known.ttlMs, now));
   }
   const written = [...beats].filter(([index]) => !results.has(index));
   await Promise.all(
@@ -122,11 +136,17 @@ async function writeBeat(
       const [why] = await findWhyNotRenewed(deps.db, [renewal], TENURE_MS);
       return lost(beat.itemId, why ?? "claim_lost");
     }
-    await deps.coordination.claimClock.touch([{ key: row.itemId, fence: row.fence, ttlMs: row.ttlMs }], row.now);
+    await deps.coordination.claimClock.touch(
+      [{ key: row.itemId, fence: row.fence, ttlMs: row.ttlMs }],
+      row.now,
+    );
     const before = memory.find(row.itemId)?.modifiedAt ?? null;
     memory.remember(row.itemId, row);
     const changed = before !== null && before !== row.modifiedAt;
-    return { ...renewed(row.itemId, row.fence, row.expiresAt, row.now), ...(changed ? { changed: true } : {}) };
+    return {
+      ...renewed(row.itemId, row.fence, row.expiresAt, row.now),
+      ...(changed ? { changed: true } : {}),
+    };
   } catch (error) {
     // A heartbeat that could not be written is not a lost claim: the holder tries again.
     const failure = asFault(error);

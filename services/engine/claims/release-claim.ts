@@ -60,7 +60,11 @@ async function release(
   const world = await lockWorld(deps, tx, [entry.itemId], wider);
   const result = await decide(deps, tx, world, entry, who);
   const isDone = result.outcome === "success";
-  await saveWorld(tx, world, record !== null && isDone ? [{ ...record, answer: result, targetId: entry.itemId }] : []);
+  await saveWorld(
+    tx,
+    world,
+    record !== null && isDone ? [{ ...record, answer: result, targetId: entry.itemId }] : [],
+  );
   return { result, world };
 }
 
@@ -73,7 +77,9 @@ async function decide(
 ): Promise<ReleaseResult> {
   const item = world.find(entry.itemId);
   if (!item) return refused(entry.itemId, "not_found");
-  const [latestEnd = null] = await findLatestEnds(tx, [{ itemId: item.id, agent: who.agent, session: who.session }]);
+  const [latestEnd = null] = await findLatestEnds(tx, [
+    { itemId: item.id, agent: who.agent, session: who.session },
+  ]);
   const verdict = judgeWriter(
     item,
     { agent: who.agent, session: who.session, fence: entry.fence ?? null },

@@ -5,7 +5,11 @@ import type { ReplayState } from "./claim-answers.ts";
 import type { GrantedAnswer } from "./claim-call.ts";
 
 /** Null once the item is gone. */
-export async function replayState(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<ReplayState | null> {
+export async function replayState(
+  deps: EngineDeps,
+  answer: GrantedAnswer,
+  now: number,
+): Promise<ReplayState | null> {
   const tenure = await findTenure(deps.db, answer.itemId);
   if (tenure === null) return null;
   const fenceCurrent = tenure.fence === answer.fence && tenure.agent === answer.claimedBy;

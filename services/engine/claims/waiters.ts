@@ -24,7 +24,11 @@ export function createWaiters(deps: EngineDeps): Waiters {
   const draining = new AbortController();
   let size = 0;
 
-  const wait = async (deadline: number, signal: AbortSignal, attempt: () => Promise<ClaimedOne>): Promise<ClaimedOne> => {
+  const wait = async (
+    deadline: number,
+    signal: AbortSignal,
+    attempt: () => Promise<ClaimedOne>,
+  ): Promise<ClaimedOne> => {
     const ticket = deps.coordination.wakeUps.ticket([CLAIMABLE]);
     const stop = AbortSignal.any([signal, draining.signal]);
     try {

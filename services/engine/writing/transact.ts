@@ -77,11 +77,16 @@ export async function afterCommit(deps: EngineDeps, world: World): Promise<void>
   if (live.length > 0) {
     calls.push(
       clock.touch(
-        live.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: world.find(itemId)?.claim?.ttlMs ?? 60_000 })),
+        live.map(({ itemId, fence }) => ({
+          key: itemId,
+          fence,
+          ttlMs: world.find(itemId)?.claim?.ttlMs ?? 60_000,
+        })),
         world.now,
       ),
     );
   }
-  if (world.ended.length > 0 || world.becameClaimable().length > 0) deps.coordination.wakeUps.publish([CLAIMABLE]);
+  if (world.ended.length > 0 || world.becameClaimable().length > 0)
+    deps.coordination.wakeUps.publish([CLAIMABLE]);
   await Promise.all(calls);
 }

@@ -12,14 +12,22 @@ import type { Caller } from "../../../services/engine/engine.ts";
 import type { Contender } from "../contender.ts";
 import { plantQueue } from "../plant-queue.ts";
 
-const QUIET = { info: () => {}, warn: () => {}, error: (data: object, message: string) => console.error(message, data) };
+const QUIET = {
+  info: () => {},
+  warn: () => {},
+  error: (data: object, message: string) => console.error(message, data),
+};
 
 export interface EngineContenderOptions {
   readonly selector?: Readonly<Record<string, unknown>>;
   readonly name?: string;
 }
 
-export async function engine(url: string, redisUrl: string, options: EngineContenderOptions = {}): Promise<Contender> {
+export async function engine(
+  url: string,
+  redisUrl: string,
+  options: EngineContenderOptions = {},
+): Promise<Contender> {
   const opened = await openDatabase({ url, poolSize: 8 });
   await migrate(opened.db);
   const coordination = createRedisCoordination({ url: redisUrl, prefix: `bench-${randomUUID()}:` });
@@ -33,7 +41,10 @@ export async function engine(url: string, redisUrl: string, options: EngineConte
     policyOf: defaultPolicies,
     random: Math.random,
   });
-  const call = async (name: "claim_item" | "advance_item", input: object): Promise<Record<string, unknown>> => {
+  const call = async (
+    name: "claim_item" | "advance_item",
+    input: object,
+  ): Promise<Record<string, unknown>> => {
     const operation = operationByName.get(name);
     if (operation === undefined) throw new Error(`no operation ${name}`);
     return await muster.execute(name, parseInput(operation, input), caller());

@@ -18,7 +18,10 @@ export function pgBoss(url: string): Contender {
       await boss.createQueue(QUEUE).catch(() => undefined);
       await boss.deleteAllJobs(QUEUE).catch(() => undefined);
       for (let done = 0; done < count; done += 5_000) {
-        const jobs = Array.from({ length: Math.min(5_000, count - done) }, (_, n) => ({ data: { n }, priority: n % 48 }));
+        const jobs = Array.from({ length: Math.min(5_000, count - done) }, (_, n) => ({
+          data: { n },
+          priority: n % 48,
+        }));
         await boss.insert(QUEUE, jobs);
       }
       const db = boss.getDb();

@@ -17,7 +17,9 @@ export function rawLoop(url: string): Contender {
         "insert into bench_raw (priority) select (random() * 47)::int from generate_series(1, $1::int)",
         [count],
       );
-      await pool.query("create index bench_raw_ready on bench_raw (priority, created_at, id) where state = 'queued'");
+      await pool.query(
+        "create index bench_raw_ready on bench_raw (priority, created_at, id) where state = 'queued'",
+      );
       await pool.query("vacuum analyze bench_raw");
     },
     async run(caller) {
@@ -30,7 +32,11 @@ export function rawLoop(url: string): Contender {
       });
       const id = rows[0]?.id;
       if (id === undefined) throw new Error("the raw loop ran dry");
-      await pool.query({ name: "raw_done", text: "update bench_raw set state = 'done' where id = $1", values: [id] });
+      await pool.query({
+        name: "raw_done",
+        text: "update bench_raw set state = 'done' where id = $1",
+        values: [id],
+      });
       return id;
     },
     close: () => pool.end(),

@@ -11,7 +11,9 @@ export function rowUpdate(url: string): Contender {
     async prepare(count) {
       rows = count;
       await pool.query("drop table if exists bench_floor");
-      await pool.query("create table bench_floor (id int primary key, n int not null default 0) with (fillfactor = 70)");
+      await pool.query(
+        "create table bench_floor (id int primary key, n int not null default 0) with (fillfactor = 70)",
+      );
       await pool.query("insert into bench_floor (id) select generate_series(1, $1::int)", [count]);
       await pool.query("vacuum analyze bench_floor");
     },
