@@ -32,7 +32,10 @@ describeEachDatabase("workers that race for one item by its id", (database) => {
         const losers = results.filter((one) => one.outcome !== "success");
         expect(losers).toHaveLength(workers - 1);
         for (const loser of losers) {
-          expect(loser).toMatchObject({ outcome: "already_claimed", retryAfterMs: expect.any(Number) });
+          expect(loser).toMatchObject({
+            outcome: "already_claimed",
+            retryAfterMs: expect.any(Number) as unknown,
+          });
           if (names === "shared")
             expect(loser).toHaveProperty("hint", expect.stringMatching(/workerId or the fence/));
         }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../support/database.ts";
 import { createTestEngine, type TestEngine } from "../support/engine.ts";
 import { plantGraph, plantItem } from "../support/fixtures.ts";
-import { agent, granted, tenuresOf } from "../integration/claims/calls.ts";
+import { agent, create, granted, tenuresOf } from "../integration/claims/calls.ts";
 
 describeEachDatabase("a dispatch that is delivered twice", (database) => {
   let engine: TestEngine;
@@ -40,19 +40,11 @@ describeEachDatabase("a dispatch that is delivered twice", (database) => {
   });
 
   it("creates one item, and the second call names it [S7] [P-23]", async () => {
-    const requestId = randomUUID();
-    const call = {
-      operation: "create",
-      items: [{ title: "from an event" }],
-      actor: { id: "hook", kind: "external" },
-      requestId,
-    };
-    const [first, second] = await Promise.all([
-      engine.call("manage_items", call),
-      engine.call("manage_items", call),
-    ]);
-    const later = await engine.call("manage_items", call);
-    expect(new Set([first, second, later].map((one) => one.items[0].id)).size).toBe(1);
+    const call = { actor: { id: "hook", kind: "external" }, requestId: randomUUID() };
+    const deliver = () => create(engine, ["from an event"], call);
+    const twice = await Promise.all([deliver(), deliver()]);
+    const [id] = await deliver();
+    expect(twice).toEqual([[id], [id]]);
     const made = await database()
       .db.selectFrom("items")
       .select("id")

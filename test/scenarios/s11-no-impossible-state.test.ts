@@ -4,7 +4,7 @@
  * expects, and the rows say one thing: never "nobody active" and "claim refused as held" together.
  */
 import { randomUUID } from "node:crypto";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../support/database.ts";

@@ -38,7 +38,7 @@ describeEachWay("a worker that died while every sweep sleeps", (bench) => {
     const itemId = await plantItem(database.db);
     await granted(engine, DEAD, { itemId, ttlSeconds: TTL_SECONDS });
     await database.advance(TTL_SECONDS * 1000 + 1);
-    const { claims } = await engine.call("list_claims", { lapsed: true });
+    const { claims } = (await engine.call("list_claims", { lapsed: true })) as { claims: unknown[] };
     expect(claims).toContainEqual(expect.objectContaining({ itemId, lapsed: true }));
     await release(engine, DEAD, { itemId });
   });

@@ -21,7 +21,7 @@ describeEachDatabase("a setting of a claim", (database) => {
       const attempt = claim(engine, WORKER, { itemId, ...setting });
       await expect(attempt).rejects.toMatchObject({
         code: "VALIDATION_ERROR",
-        message: expect.stringContaining(name),
+        message: expect.stringContaining(name) as unknown,
       });
       expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null });
     },
@@ -32,7 +32,7 @@ describeEachDatabase("a setting of a claim", (database) => {
     const attempt = claim(engine, WORKER, { itemId, ttlSeconds: 86_401 });
     await expect(attempt).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      message: expect.stringContaining("1 to 86400"),
+      message: expect.stringContaining("1 to 86400") as unknown,
     });
     expect(await stateOf(database().db, itemId)).toMatchObject({ agent: null });
   });

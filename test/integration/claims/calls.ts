@@ -15,6 +15,7 @@ import type {
   RefreshResult,
   ReleaseResult,
 } from "../../../services/contract/operations/claim-item.ts";
+import type { CreateItemsOutput } from "../../../services/contract/operations/manage-items.ts";
 import { type TestEngine, worker } from "../../support/engine.ts";
 
 /** An agent by name, in a session of its own unless it says which. */
@@ -153,4 +154,19 @@ export function expectAnonymous(answer: unknown, ...others: readonly Who[]): voi
     expect(text).not.toContain(other.id);
     expect(text).not.toContain(other.workerId);
   }
+}
+
+/** Creates items as an orchestrator does, which wakes whoever waits for one. Returns their ids. */
+export async function create(
+  engine: TestEngine,
+  titles: readonly string[],
+  call: object = {},
+): Promise<string[]> {
+  const items = titles.map((title) => ({ title }));
+  const made = (await engine.call("manage_items", {
+    operation: "create",
+    items,
+    ...call,
+  })) as CreateItemsOutput;
+  return made.items.map((item) => item.id);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import type { TestEngine } from "../../support/engine.ts";
 import { createTestRedis, type TestRedis } from "../../support/redis.ts";
-import { agent, claim } from "./calls.ts";
+import { agent, claim, create } from "./calls.ts";
 import { type Fleet, openFleet } from "./engines.ts";
 
 const AGENTS = 64;
@@ -27,10 +27,9 @@ describe("a fleet of four replicas", () => {
   /** A container with an item for every agent, made like an orchestrator makes it. */
   async function plantRoom(): Promise<string> {
     const [engine] = fleet.engines as [TestEngine];
-    const made = await engine.call("manage_items", { operation: "create", items: [{ title: "room" }] });
-    const parentId: string = made.items[0].id;
-    const items = Array.from({ length: AGENTS }, (_, index) => ({ title: `item ${index}` }));
-    await engine.call("manage_items", { operation: "create", parentId, items });
+    const [parentId] = (await create(engine, ["room"])) as [string];
+    const titles = Array.from({ length: AGENTS }, (_, index) => `item ${index}`);
+    await create(engine, titles, { parentId });
     return parentId;
   }
 

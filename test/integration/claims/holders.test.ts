@@ -43,7 +43,7 @@ describeEachWay("holding", (bench) => {
     const second = await refused(bench().engine, agent("ann", "ann-2"), { itemId });
     expect(second).toMatchObject({
       outcome: "already_claimed",
-      hint: expect.stringMatching(/workerId or the fence/),
+      hint: expect.stringMatching(/workerId or the fence/) as unknown,
     });
     expect(await state(itemId)).toMatchObject({ session: "ann-1" });
     await release(bench().engine, ANN, { itemId });
@@ -52,7 +52,7 @@ describeEachWay("holding", (bench) => {
   it("a worker that reconnects passes the workerId it was given and goes on [P-07]", async () => {
     const itemId = await plant();
     const actor = { id: "ann", kind: "subagent" };
-    const first = await bench().engine.call(
+    const first: unknown = await bench().engine.call(
       "claim_item",
       { actor, requestId: randomUUID(), claims: [{ itemId }] },
       { session: null },
@@ -215,7 +215,7 @@ describeEachWay("holding", (bench) => {
     expect(said.at(-1)).toMatchObject({
       trigger: "expire",
       to_role: "blocked",
-      summary: expect.stringMatching(/last allowed/),
+      summary: expect.stringMatching(/last allowed/) as unknown,
     });
   });
 
@@ -253,7 +253,7 @@ describeEachWay("holding", (bench) => {
     const { fence } = await granted(bench().engine, ANN, { itemId, ttlSeconds: 50_000 });
     await pass(40_000_000);
     const capped = await refresh(bench().engine, ANN, { itemId, fence });
-    expect(capped).toMatchObject({ outcome: "success", msLeft: expect.any(Number) });
+    expect(capped).toMatchObject({ outcome: "success" });
     expect(capped.msLeft).toBeLessThanOrEqual(46_400_000);
     await pass(46_400_000);
     expect(await refresh(bench().engine, ANN, { itemId, fence })).toMatchObject({ outcome: "tenure_over" });

@@ -1,6 +1,7 @@
 /** The same call again: on the same replica, on another one, at the same moment, or with something else in it. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClaimGranted } from "../../../services/contract/claiming.ts";
 import { createTestDatabase, describeEachDatabase, type TestDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
@@ -22,6 +23,12 @@ import { type Fleet, openFleet } from "./engines.ts";
 
 const ANN = agent("ann");
 const BOB = agent("bob");
+
+/** The answer of a call that finishes one item and claims the next. */
+interface HandedIn {
+  readonly results: readonly unknown[];
+  readonly next: ClaimGranted;
+}
 
 /** What may differ between an answer and its replay: the mark itself, and what is said as of now. */
 function settled(answer: object): Record<string, unknown> {
@@ -98,8 +105,8 @@ describeEachDatabase("a call that is repeated", (database) => {
       transitions: [{ itemId: done, trigger: "complete" }],
       claimNext: { selector: { ancestorId: root }, start: true },
     };
-    const first = await engine.call("advance_item", call);
-    const again = await engine.call("advance_item", call);
+    const first = (await engine.call("advance_item", call)) as HandedIn;
+    const again = (await engine.call("advance_item", call)) as HandedIn;
     expect(first.next).toMatchObject({ outcome: "success", itemId: next, started: true });
     expect(again.next).toMatchObject({ itemId: next, replayed: true, fence: first.next.fence });
     expect(again.results[0]).toMatchObject({ applied: true, replayed: true });
@@ -167,7 +174,7 @@ describeEachDatabase("a call that is repeated", (database) => {
       outcome: "queue_empty",
     });
     const child = await plantItem(database().db, { parentId: root });
-    await engine.coordination.wakeUps.publish(["claimable"]);
+    engine.coordination.wakeUps.publish(["claimable"]);
     expect(await granted(engine, BOB, entry, { requestId: searching })).toMatchObject({ itemId: child });
     await plantEdge(database().db, itemId, child);
     const moving = randomUUID();
@@ -185,11 +192,11 @@ describeEachDatabase("a call that is repeated", (database) => {
     ["advance_item", { transitions: [{ itemId: randomUUID(), trigger: "start" }] }],
     ["manage_items", { operation: "create", items: [{ title: "new" }] }],
   ])("needs a key that is a UUID: %s [B57]", async (name, call) => {
-    const attempt = async () =>
-      await engine.call(name, { actor: worker("ann"), ...call, requestId: "again" });
+    const attempt = async (): Promise<unknown> =>
+      (await engine.call(name, { actor: worker("ann"), ...call, requestId: "again" })) as unknown;
     await expect(attempt).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      message: expect.stringContaining("requestId"),
+      message: expect.stringContaining("requestId") as unknown,
     });
   });
 

@@ -1,10 +1,9 @@
 /** Claims that wait: what wakes them, what ends their wait, and what they never take. */
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
-import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
+import { createTestEngine, type TestEngine } from "../../support/engine.ts";
 import { type ItemFixture, plantEdge, plantItem } from "../../support/fixtures.ts";
-import { advance, agent, claim, granted, refused, release, stateOf } from "./calls.ts";
+import { advance, agent, claim, create, granted, refused, release, stateOf } from "./calls.ts";
 
 const ANN = agent("ann");
 const BOB = agent("bob");
@@ -62,13 +61,9 @@ describeEachDatabase("a claim that waits", (database) => {
     const parentId = await room();
     const waiting = waitIn(parentId);
     await asleep(1);
-    const created = await engine.call("manage_items", {
-      operation: "create",
-      parentId,
-      items: [{ title: "new" }],
-    });
-    expect(await promptly(waiting)).toMatchObject({ outcome: "success", itemId: created.items[0].id });
-    await release(engine, BOB, { itemId: created.items[0].id });
+    const [made] = (await create(engine, ["new"], { parentId })) as [string];
+    expect(await promptly(waiting)).toMatchObject({ outcome: "success", itemId: made });
+    await release(engine, BOB, { itemId: made });
   });
 
   it("wakes when an item is released", async () => {
@@ -139,12 +134,8 @@ describeEachDatabase("a claim that waits", (database) => {
     await asleep(1);
     caller.abort();
     expect((await promptly(waiting)).outcome).not.toBe("success");
-    const created = await engine.call("manage_items", {
-      operation: "create",
-      parentId,
-      items: [{ title: "new" }],
-    });
-    expect(await stateOf(database().db, created.items[0].id)).toMatchObject({ agent: null, fence: 0 });
+    const [made] = (await create(engine, ["new"], { parentId })) as [string];
+    expect(await stateOf(database().db, made)).toMatchObject({ agent: null, fence: 0 });
   });
 
   it("is not even tried for a caller that is gone before", async () => {
@@ -165,18 +156,14 @@ describeEachDatabase("a claim that waits", (database) => {
       return result;
     });
     await asleep(crew.length);
-    const created = await engine.call("manage_items", {
-      operation: "create",
-      parentId,
-      items: [{ title: "new" }],
-    });
+    const [made] = (await create(engine, ["new"], { parentId })) as [string];
     await promptly(Promise.race(waiting));
     await asleep(crew.length - 1);
     expect(answered).toEqual(["success"]);
     leave.abort();
     const outcomes = (await Promise.all(waiting)).map((one) => one.outcome);
     expect(outcomes.filter((outcome) => outcome === "success")).toHaveLength(1);
-    expect((await stateOf(database().db, created.items[0].id)).agent).toMatch(/^waiter-/);
+    expect((await stateOf(database().db, made)).agent).toMatch(/^waiter-/);
   });
 
   it("is answered at once when the process drains, and nobody waits any more after that", async () => {
@@ -184,17 +171,12 @@ describeEachDatabase("a claim that waits", (database) => {
     const other = createTestEngine(database());
     watch(other);
     const call = () =>
-      other.call("claim_item", {
-        actor: worker("bob"),
-        requestId: randomUUID(),
-        claims: [{ selector: { ancestorId: parentId, role: "queue" } }],
-        waitSeconds: 30,
-      });
+      claim(other, BOB, { selector: { ancestorId: parentId, role: "queue" } }, { waitSeconds: 30 });
     const waiting = call();
     await asleep(1, other);
     other.engine.drain();
-    expect((await promptly(waiting)).claims[0]).toMatchObject({ outcome: "queue_empty" });
-    expect((await promptly(call())).claims[0]).toMatchObject({ outcome: "queue_empty" });
+    expect(await promptly(waiting)).toMatchObject({ outcome: "queue_empty" });
+    expect(await promptly(call())).toMatchObject({ outcome: "queue_empty" });
     await other.close();
   });
 
@@ -205,13 +187,9 @@ describeEachDatabase("a claim that waits", (database) => {
     await plant({ parentId, role: "blocked" });
     for (let round = 0; round < 5; round += 1) {
       expect(await refused(engine, BOB, entry)).toMatchObject({ outcome: "queue_empty" });
-      const created = await engine.call("manage_items", {
-        operation: "create",
-        parentId,
-        items: [{ title: "new" }],
-      });
-      expect(await granted(engine, BOB, entry)).toMatchObject({ itemId: created.items[0].id });
-      await advance(engine, BOB, { itemId: created.items[0].id, trigger: "cancel" });
+      const [made] = (await create(engine, ["new"], { parentId })) as [string];
+      expect(await granted(engine, BOB, entry)).toMatchObject({ itemId: made });
+      await advance(engine, BOB, { itemId: made, trigger: "cancel" });
     }
   });
 

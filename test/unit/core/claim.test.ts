@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isLapsed, judgeClaim, msUntilLapsed, TENURE_MS } from "../../../services/core/claim.ts";
 import { claimOf, item, NOW } from "./world-of.ts";

@@ -3,7 +3,7 @@
  * Whatever happens in whatever order: fences only rise, there is one holder at most, and
  * every tenure that began either ended once or is the one that is held.
  */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideAdvance } from "../../../services/core/advance.ts";
 import { isHolder, judgeClaim } from "../../../services/core/claim.ts";

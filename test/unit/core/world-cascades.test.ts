@@ -3,7 +3,7 @@
  * everything that waits for them, is the same, and every counter is what a count of the
  * rows would give.
  */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideAdvance } from "../../../services/core/advance.ts";
 import { type Edge, isSatisfied } from "../../../services/core/edges.ts";
