@@ -71,9 +71,13 @@ async function demonstrate(fleet: boolean, signal: AbortSignal): Promise<number>
     await (fleet ? startFleet({ folder, signal }, given) : startAlone({ folder, signal })),
   );
   const board = createBoard(process.stdout, `Muster ${servers.description}`, process.env);
-  const { account, seconds } = await runDemo({ servers, folder, signal, board }).finally(() => board.close());
+  const { account, seconds, output } = await runDemo({ servers, folder, signal, board }).finally(() =>
+    board.close(),
+  );
   console.log(accountText(account, seconds));
-  return account.problems.length === 0 ? EXIT.ok : EXIT.failed;
+  if (account.problems.length === 0) return EXIT.ok;
+  console.error(output);
+  return EXIT.failed;
 }
 
 async function main(args: readonly string[]): Promise<number> {

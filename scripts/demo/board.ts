@@ -11,7 +11,7 @@ export interface Seat {
   readonly holds: { readonly title: string; readonly msLeft: number } | null;
 }
 
-export interface Snapshot {
+interface Snapshot {
   readonly done: number;
   readonly total: number;
   readonly elapsedMs: number;

@@ -1,26 +1,17 @@
-/** Processes that the demo starts: each is ended with the demo, and its output is kept for when it fails. */
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+/** Worker processes that the demo starts: each ends with the demo, and its output is kept for when it fails. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
 export interface ChildOptions {
-  readonly name: string;
   /** A TypeScript file and its arguments. */
   readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
   /** Where its output goes. */
   readonly logPath: string;
-  /** Lets it notice that we are gone, by the end of a channel. */
-  readonly channel?: boolean;
 }
 
 export interface Child {
-  readonly name: string;
-  readonly pid: number;
-  readonly running: boolean;
-  /** Resolves with the exit code, or with the signal that ended it. */
-  readonly exited: Promise<number | NodeJS.Signals>;
   signal(signal: NodeJS.Signals): void;
-  /** Asks it to end, and after a while makes it. */
+  /** Asks it to end, and after a while makes it. Answers the exit code, or the signal that ended it. */
   stop(): Promise<number | NodeJS.Signals>;
   /** What it has printed so far. */
   output(): string;
@@ -34,11 +25,14 @@ process.once("exit", () => {
   for (const child of living) child.kill("SIGKILL");
 });
 
-export function startChild({ name, args, env, logPath, channel = false }: ChildOptions): Child {
+export function startChild({ args, logPath }: ChildOptions): Child {
   const log = openSync(logPath, "a");
-  const stdio: SpawnOptions["stdio"] = ["ignore", log, log, ...(channel ? ["ipc" as const] : [])];
-  // A session of its own: Ctrl-C is ours to handle, and must not end servers before their workers.
-  const child = spawn(process.execPath, args, { env, stdio, detached: true });
+  const child = spawn(process.execPath, args, {
+    // The channel says nothing: its end tells the child that we are gone.
+    stdio: ["ignore", log, log, "ipc"],
+    // A session of its own: Ctrl-C is ours to handle.
+    detached: true,
+  });
   closeSync(log);
   living.add(child);
   const exited = new Promise<number | NodeJS.Signals>((resolve, reject) => {
@@ -51,12 +45,6 @@ export function startChild({ name, args, env, logPath, channel = false }: ChildO
   // Whoever waits for it hears of a failure; nobody has to.
   exited.catch(() => {});
   return {
-    name,
-    pid: child.pid ?? 0,
-    get running() {
-      return child.exitCode === null && child.signalCode === null;
-    },
-    exited,
     signal: (signal) => void child.kill(signal),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
 import { followJournal, type JournalTail, type StartedLine, tenureOf } from "./journal.ts";
-import { withoutSettings } from "./muster-process.ts";
 import type { Claim, View } from "./view.ts";
 
 export interface CrewOptions {
@@ -59,13 +58,7 @@ function startWorker(name: string, options: CrewOptions): Worker {
   const logPath = join(folder, `${name}.log`);
   return {
     name,
-    process: startChild({
-      name,
-      args: [WORKER, ...args],
-      env: withoutSettings(process.env),
-      logPath,
-      channel: true,
-    }),
+    process: startChild({ args: [WORKER, ...args], logPath }),
     journal: followJournal(path),
   };
 }

@@ -24,7 +24,7 @@ export interface StartedLine extends OfTenure {
 }
 
 /** The server accepted the finished item. */
-export interface FinishedLine extends OfTenure {
+interface FinishedLine extends OfTenure {
   readonly kind: "finished";
 }
 

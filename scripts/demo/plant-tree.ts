@@ -84,7 +84,7 @@ const FEATURES: readonly Feature[] = [
   },
 ];
 
-export interface PlantedItem {
+interface PlantedItem {
   readonly id: string;
   readonly title: string;
 }

@@ -20,6 +20,8 @@ export interface RunOptions {
 export interface Ended {
   readonly account: Account;
   readonly seconds: number;
+  /** What the workers warned of. */
+  readonly output: string;
 }
 
 const WORKERS = ["worker-1", "worker-2", "worker-3", "worker-4", "worker-5", "worker-6"];
@@ -54,7 +56,8 @@ export async function runDemo(options: RunOptions): Promise<Ended> {
     const seconds = elapsedMs() / 1_000;
     const ends = await crew.stop();
     const account = await giveAccount(tree, view, crew, ends, victim);
-    return { account, seconds };
+    const output = crew.workers.map(({ process: child }) => child.output()).join("");
+    return { account, seconds, output };
   } finally {
     client.close();
   }
@@ -90,7 +93,7 @@ async function watch(watching: Watching): Promise<Victim | null> {
     }
     if (!isApiKilled && done >= total * KILL_API_AT) {
       isApiKilled = true;
-      firstApi?.process.signal("SIGKILL");
+      await firstApi?.kill();
       board.tell(elapsedMs(), "api-1 was killed (SIGKILL); the workers go on with api-2");
     }
     await delay(LOOK_EVERY_MS, undefined, { signal });

@@ -3,14 +3,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Client } from "pg";
 import { hasPostgres, startPostgres } from "../../test/support/postgres-server.ts";
+import { type MusterEnv, type MusterProcess, runMuster, spawnMuster } from "../../test/support/processes.ts";
 import { hasRedis, startRedis } from "../../test/support/redis-server.ts";
-import type { Child } from "./child.ts";
-import { type MusterServer, runMuster, startScheduler, startServer } from "./muster-process.ts";
+import { until } from "../../test/support/until.ts";
 
 export interface DemoServers extends AsyncDisposable {
   /** For the headline. */
   readonly description: string;
-  readonly apis: readonly MusterServer[];
+  readonly apis: readonly MusterProcess[];
 }
 
 export interface ServersOptions {
@@ -24,54 +24,76 @@ export interface GivenUrls {
   readonly redisUrl: string | undefined;
 }
 
+const READY_MS_MAX = 30_000;
+
 /** The machine lacks something; the message says what to do about it. */
 export class ServersMissing extends Error {}
 
 /** One process and its embedded database, as `npm start` runs it. */
 export async function startAlone({ folder, signal }: ServersOptions): Promise<DemoServers> {
-  const settings = { MUSTER_DATA_DIR: join(folder, "data") };
-  const api = await startServer({ name: "muster", args: ["start"], settings, folder, signal });
-  return {
-    description: `alone at ${api.url}`,
-    apis: [api],
-    [Symbol.asyncDispose]: async () => void (await api.process.stop()),
-  };
+  await using stack = new AsyncDisposableStack();
+  const api = await startServer("start", { MUSTER_DATA_DIR: join(folder, "data") }, stack, signal);
+  return handOver(stack, { description: `alone at ${api.url}`, apis: [api] });
 }
 
 /** Two API processes and two schedulers on one Postgres and one Redis. */
-export async function startFleet({ folder, signal }: ServersOptions, given: GivenUrls): Promise<DemoServers> {
+export async function startFleet({ signal }: ServersOptions, given: GivenUrls): Promise<DemoServers> {
   refuseWithout(given);
   await using stack = new AsyncDisposableStack();
   const databaseUrl = await postgresFor(given.databaseUrl, stack);
   const redisUrl = given.redisUrl ?? stack.use(await startRedis()).url;
-  const settings = { MUSTER_DATABASE_URL: databaseUrl, MUSTER_REDIS_URL: redisUrl };
   signal.throwIfAborted();
-  await runMuster({
-    name: "migrate",
-    args: ["migrate"],
-    settings: { MUSTER_DATABASE_URL: databaseUrl },
-    folder,
-  });
-  const start = { settings, folder, signal };
-  const stop = async (child: Child): Promise<void> => void (await child.stop());
-  const apis = await Promise.all(
-    ["api-1", "api-2"].map(async (name) => {
-      const api = await startServer({ ...start, name, args: ["api"] });
-      stack.adopt(api.process, stop);
-      return api;
-    }),
-  );
-  await Promise.all(
-    ["scheduler-1", "scheduler-2"].map(async (name) =>
-      stack.adopt(await startScheduler({ ...start, name, args: ["scheduler"] }), stop),
-    ),
-  );
-  const moved = stack.move();
-  return {
-    description: `as a fleet: ${apis.map(({ url }) => url).join(" and ")}, two schedulers, Postgres and Redis`,
+  const migrated = await runMuster(["migrate"], { MUSTER_DATABASE_URL: databaseUrl });
+  if (migrated.code !== 0) throw new Error(`The database could not be prepared.\n${migrated.stderr}`);
+  const env = { MUSTER_DATABASE_URL: databaseUrl, MUSTER_REDIS_URL: redisUrl };
+  const twice = <T>(start: () => Promise<T>): Promise<readonly T[]> => Promise.all([start(), start()]);
+  const apis = await twice(() => startServer("api", env, stack, signal));
+  await twice(() => startMuster("scheduler", env, stack, signal));
+  const where = apis.map(({ url }) => url).join(" and ");
+  return handOver(stack, {
+    description: `as a fleet: ${where}, two schedulers, Postgres and Redis`,
     apis,
-    [Symbol.asyncDispose]: () => moved.disposeAsync(),
-  };
+  });
+}
+
+async function startServer(
+  role: "start" | "api",
+  env: MusterEnv,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<MusterProcess> {
+  const server = await startMuster(role, { ...env, MUSTER_PORT: "0" }, stack, signal);
+  await until(async () => signal.aborted || (await isReady(server)), READY_MS_MAX);
+  signal.throwIfAborted();
+  return server;
+}
+
+async function isReady({ url }: MusterProcess): Promise<boolean> {
+  try {
+    return (await fetch(new URL("/readyz", url))).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function startMuster(
+  role: "start" | "api" | "scheduler",
+  env: MusterEnv,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<MusterProcess> {
+  const settings = { MUSTER_METRICS_PORT: "off", MUSTER_LOG_LEVEL: "warn", ...env };
+  const started = await spawnMuster([role], settings, { detached: true, signal });
+  return stack.adopt(started, async (muster) => void (await muster.stop()));
+}
+
+/** The servers end with what is handed over, and no longer with the start. */
+function handOver(
+  stack: AsyncDisposableStack,
+  servers: Omit<DemoServers, typeof Symbol.asyncDispose>,
+): DemoServers {
+  const moved = stack.move();
+  return { ...servers, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 function refuseWithout({ databaseUrl, redisUrl }: GivenUrls): void {

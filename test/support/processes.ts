@@ -37,6 +37,13 @@ export interface MusterProcess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+export interface SpawnOptions {
+  /** A session of its own: Ctrl-C in our terminal is ours to handle, and does not reach it. */
+  readonly detached?: boolean;
+  /** Gives up on a start that nobody waits for any more. */
+  readonly signal?: AbortSignal;
+}
+
 export type MusterEnv = Readonly<Record<string, string | undefined>>;
 
 /** Nothing outlives the test process, however it ends short of SIGKILL. */
@@ -49,9 +56,13 @@ process.once("exit", () => {
  * Starts `muster <args>` and waits for its first line.
  * @throws Error with its output when it ends before that.
  */
-export async function spawnMuster(args: readonly string[], env: MusterEnv): Promise<MusterProcess> {
-  const started = launch(args, env);
-  const line = await firstLine(started);
+export async function spawnMuster(
+  args: readonly string[],
+  env: MusterEnv,
+  { detached = false, signal }: SpawnOptions = {},
+): Promise<MusterProcess> {
+  const started = launch(args, env, { detached });
+  const line = await firstLine(started, signal);
   return { ...started.handle, url: /listening on (http:\S+)/.exec(line)?.[1] ?? "" };
 }
 
@@ -61,7 +72,7 @@ export async function runMuster(
   env: MusterEnv,
   options: { readonly cwd?: string; readonly stdin?: string } = {},
 ): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
-  const { handle, child } = launch(args, env, options.cwd);
+  const { handle, child } = launch(args, env, { cwd: options.cwd });
   child.stdin?.end(options.stdin ?? "");
   const ending = await handle.ended;
   return { ...ending, ...handle.output };
@@ -72,9 +83,13 @@ interface Launched {
   readonly handle: Omit<MusterProcess, "url">;
 }
 
-function launch(args: readonly string[], env: MusterEnv, cwd?: string): Launched {
+function launch(
+  args: readonly string[],
+  env: MusterEnv,
+  options: { readonly cwd?: string | undefined; readonly detached?: boolean },
+): Launched {
   const child = spawn(process.execPath, [MUSTER_PROGRAM, ...args], {
-    cwd,
+    ...options,
     env: { ...cleanEnvironment(), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -118,7 +133,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MUSTER_")));
 }
 
-async function firstLine({ handle, child }: Launched): Promise<string> {
+async function firstLine({ handle, child }: Launched, signal?: AbortSignal): Promise<string> {
   const said = (): string | undefined => handle.output.stdout.split("\n").slice(0, -1)[0];
   const arrived = Promise.withResolvers<string>();
   const look = (): void => {
@@ -129,7 +144,9 @@ async function firstLine({ handle, child }: Launched): Promise<string> {
     new Error(
       `${child.spawnargs.slice(2).join(" ")} ${why}.\n${handle.output.stdout}${handle.output.stderr}`,
     );
+  const giveUp = (): void => arrived.reject(signal?.reason);
   child.stdout?.on("data", look);
+  signal?.addEventListener("abort", giveUp, { once: true });
   void handle.ended.then(({ code, signal }) =>
     arrived.reject(explain(`ended with ${code ?? signal} before it was up`)),
   );
@@ -138,6 +155,7 @@ async function firstLine({ handle, child }: Launched): Promise<string> {
     START_MS_MAX,
   );
   try {
+    signal?.throwIfAborted();
     return await arrived.promise;
   } catch (error) {
     await handle.kill();
@@ -145,5 +163,6 @@ async function firstLine({ handle, child }: Launched): Promise<string> {
   } finally {
     clearTimeout(timer);
     child.stdout?.off("data", look);
+    signal?.removeEventListener("abort", giveUp);
   }
 }
