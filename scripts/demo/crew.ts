@@ -32,6 +32,7 @@ export interface Crew extends AsyncDisposable {
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 const LOOK_EVERY_MS = 10;
+const CATCH_MS_MAX = 15_000;
 
 export function startCrew(options: CrewOptions): Crew {
   const workers = options.names.map((name) => startWorker(name, options));
@@ -69,10 +70,15 @@ export interface Victim {
   readonly line: StartedLine;
 }
 
-/** Kills a worker in the middle of an item. */
+/**
+ * Kills a worker in the middle of an item.
+ * @throws Error when none can be caught there, as when nothing is left to work on.
+ */
 export async function killInMidItem(crew: Crew, view: View, signal: AbortSignal): Promise<Victim> {
+  const deadline = performance.now() + CATCH_MS_MAX;
   for (let turn = 0; ; turn += 1) {
     signal.throwIfAborted();
+    if (performance.now() > deadline) throw new Error("No worker could be caught in the middle of an item.");
     const worker = crew.workers[turn % crew.workers.length];
     if (worker === undefined) throw new Error("There is nobody to kill.");
     const [line] = await freezeInMidItem(worker, view);

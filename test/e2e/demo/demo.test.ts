@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { until } from "../../support/until.ts";
+import { startRedis } from "../../support/redis-server.ts";
 import { testDatabaseUrl, testRedisUrl } from "../../support/run.ts";
 
 const DEMO = fileURLToPath(new URL("../../../scripts/demo.ts", import.meta.url));
@@ -74,7 +75,9 @@ describe("the demo", () => {
   });
 
   it("drains its tree as a fleet though a worker and an API are killed, and says so", async () => {
-    const urls = { MUSTER_DATABASE_URL: testDatabaseUrl(), MUSTER_REDIS_URL: testRedisUrl() };
+    // Of its own: the keys of a fleet have no prefix that would tell them from those of other tests.
+    await using redis = await startRedis();
+    const urls = { MUSTER_DATABASE_URL: testDatabaseUrl(), MUSTER_REDIS_URL: redis.url };
     const demo = startDemo(["--fleet"], urls);
     await expectGoodEnd(demo);
     expect(demo.output()).toContain("api-1 was killed (SIGKILL); the workers go on with api-2");
