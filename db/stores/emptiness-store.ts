@@ -70,7 +70,12 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       count(*) filter (where reason = 'containers')::int as containers,
       least(
         min(available_at) filter (where reason = 'waiting'),
-        min(expires_at) filter (where reason = 'claimed'),
+        -- Held work comes back to the queue when its holder is gone, so it counts whatever role is asked for.
+        (select case when s.expires_at > muster_now() then s.expires_at
+             else s.expires_at + s.ttl_ms / 2.0 * interval '1 millisecond' end
+           from item_state s
+           where s.agent is not null and (s.role = 'work' or s.role = any(${roles})) and ${filter}
+           order by s.expires_at limit 1),
         (select min(a.expires_at) from item_state a where a.agent is not null
            and exists (select 1 from matching m where m.reason = 'ancestor_claimed' and a.item_id = any(m.ancestors)))
       ) as next_at,

@@ -45,7 +45,7 @@ const concerns = statement<ConcernRow>(
    union all
    select null, a.assignee, null, false
    from (select distinct s.assignee from item_state s
-     where s.assignee = any($1::text[]) and s.role in ('queue', 'work', 'review')) a`,
+     where s.assignee = any($1::text[]) and s.role <> 'terminal') a`,
 );
 
 export interface HeldItem extends Holder {

@@ -44,7 +44,7 @@ export function createRenewalLane(deps: EngineDeps): RenewalLane {
 interface Beat {
   readonly itemId: string;
   readonly entry: RefreshEntry;
-  readonly known: { readonly ttlMs: number; readonly modifiedAt: number | null } | null;
+  readonly known: { readonly ttlMs: number } | null;
 }
 
 export async function refreshClaims(
@@ -85,7 +85,7 @@ function toBeat(
   return {
     itemId,
     entry,
-    known: isKnown ? { ttlMs: asked ?? tenure.ttlMs, modifiedAt: tenure.modifiedAt } : null,
+    known: isKnown ? { ttlMs: asked ?? tenure.ttlMs } : null,
   };
 }
 
@@ -142,7 +142,8 @@ async function writeBeat(
     );
     const before = memory.find(row.itemId)?.modifiedAt ?? null;
     memory.remember(row.itemId, row);
-    const changed = before !== null && before !== row.modifiedAt;
+    // Nothing was read at the claim itself, but what changed since is newer than the claim.
+    const changed = before === null ? row.modifiedAt > row.claimedAt : before !== row.modifiedAt;
     return {
       ...renewed(row.itemId, row.fence, row.expiresAt, row.now),
       ...(changed ? { changed: true } : {}),
