@@ -237,6 +237,13 @@ async function expectExactlyOnce(rescued: { itemId: string; agent: string; fence
     lines.map(({ itemId, fence, agent }) => `${itemId}/${fence} by ${agent}`).toSorted();
   expect(accepted([...finished, rescued])).toEqual(accepted(completed));
 
+  // A wiped or absent Redis displaces nobody who is alive; a slow machine may cost one or the other its claim.
+  const frozenName = at(crew.workers, 3).name;
+  const displaced = attempts.filter(
+    ({ endReason, agent }) => endReason === "expired" && agent !== frozenName,
+  );
+  expect(displaced.length).toBeLessThan(HELD_MIN);
+
   const reasons = new Map<string, number>();
   for (const { endReason } of attempts) reasons.set(`${endReason}`, 1 + (reasons.get(`${endReason}`) ?? 0));
   account.push(
