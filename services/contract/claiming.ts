@@ -9,7 +9,7 @@ import * as fields from "./fields.ts";
 import { selector } from "./filters.ts";
 import { CLAIM_REF_LENGTH_MAX, TTL_DEFAULT_SECONDS } from "./limits.ts";
 import { shownElsewhere, unlisted } from "./listing-marks.ts";
-import { facts, itemLine, oneLine } from "./rendering.ts";
+import { facts, itemLine, matchesText, oneLine } from "./rendering.ts";
 
 const entryShape = {
   itemId: fields.itemRef.optional(),
@@ -129,7 +129,7 @@ export function claimLines(result: ClaimResult, workerId: string | undefined): s
     });
     const counts = result.excluded === undefined ? "" : facts(result.excluded);
     return [
-      `NOT CLAIMED ${result.outcome} (${result.kind}): ${result.error}${numbers === "" ? "" : ` ${numbers}`}`,
+      `NOT CLAIMED ${result.outcome} (${result.kind}): ${result.error}${matchesText(result.details)}${numbers === "" ? "" : ` ${numbers}`}`,
       counts === "" ? "" : `Not offered: ${counts}`,
       `Next: ${result.hint}`,
     ];

@@ -47,7 +47,7 @@ export const ERRORS = Object.freeze({
     "permanent",
     400,
     EXIT.usage,
-    "Correct this element and send it again; the other elements were handled.",
+    "Correct the element that the message names, and send it again.",
   ),
   multi_claim_not_supported: entry(
     "permanent",

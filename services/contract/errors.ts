@@ -1,5 +1,6 @@
 /** The only error that leaves the engine, and what the doors make of it. */
 import { ERRORS, type ErrorCode, type ErrorKind } from "./error-table.ts";
+import { matchesText } from "./rendering.ts";
 
 export { ERRORS, EXIT, type ErrorCode, type ErrorEntry, type ErrorKind } from "./error-table.ts";
 
@@ -80,5 +81,5 @@ export function errorBody(error: MusterError): ErrorBody {
 /** The text of an error for a model or a terminal: code, cause, next step. */
 export function errorText(error: MusterError): string {
   const wait = error.retryAfterMs === undefined ? "" : ` Retry after ${error.retryAfterMs} ms.`;
-  return `${error.code} (${error.kind}): ${error.message}\nNext: ${error.hint}${wait}`;
+  return `${error.code} (${error.kind}): ${error.message}${matchesText(error.details)}\nNext: ${error.hint}${wait}`;
 }

@@ -56,7 +56,10 @@ export const fullId = z
 
 /** The idempotency key of a call. */
 export const requestId = z
-  .string()
+  .string({
+    error: ({ input }) =>
+      input === undefined ? "is missing; send a UUID, and generate a new one for every new call" : undefined,
+  })
   .toLowerCase()
   .superRefine(
     refused((text) => (UUID.test(text) ? null : "is not a UUID; generate a new one for every new call")),

@@ -48,10 +48,26 @@ interface FailedElement {
   readonly error: string;
   readonly errorCode: string;
   readonly hint?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** One failed element of a batch. */
 export function failureLine(failure: FailedElement): string {
   const hint = failure.hint === undefined ? "" : ` Next: ${failure.hint}`;
-  return `FAILED #${failure.index}${failure.id === undefined ? "" : ` ${failure.id}`}: ${failure.errorCode}: ${failure.error}${hint}`;
+  const id = failure.id === undefined ? "" : ` ${failure.id}`;
+  return `FAILED #${failure.index}${id}: ${failure.errorCode}: ${failure.error}${matchesText(failure.details)}${hint}`;
+}
+
+/**
+ * The items that an id prefix may mean, to be put behind the message: whoever reads the text
+ * alone cannot choose between matches that only the structured answer lists. Empty without any.
+ */
+export function matchesText(details: Readonly<Record<string, unknown>> | undefined): string {
+  const matches = details?.["matches"];
+  if (!Array.isArray(matches)) return "";
+  const named = matches.map((match: { readonly id?: unknown; readonly title?: unknown }) => {
+    const title = typeof match.title === "string" ? ` "${oneLine(match.title, 80)}"` : "";
+    return `${String(match.id)}${title}`;
+  });
+  return `: ${named.join(", ")}`;
 }

@@ -42,6 +42,12 @@ function sameWord(key: string, name: string): boolean {
   return [word, `${word}id`, `${word}ids`].includes(plain(name));
 }
 
+/** `ttl` is short for `ttlSeconds`. */
+function beginsLike(key: string, name: string): boolean {
+  const word = plain(key);
+  return word.length > 2 && plain(name).startsWith(word);
+}
+
 /** Edits needed to turn one word into the other (Levenshtein). */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -91,7 +97,7 @@ export function unknownKeyFault(
   const elsewhere = places.filter((place) => place.name === key);
   if (elsewhere.length > 0)
     return `${shown}: it belongs into ${elsewhere.slice(0, 3).map(placeName).join(" or ")}`;
-  const near = closest(key, here);
+  const near = closest(key, here) ?? here.find((place) => beginsLike(key, place.name));
   if (near !== undefined) return `${shown}: did you mean "${near.name}"?`;
   const far = closest(key, places);
   if (far !== undefined) return `${shown}: did you mean "${far.name}" in ${placeName(far)}?`;

@@ -7,7 +7,7 @@ import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
 import { shownElsewhere } from "../listing-marks.ts";
-import { bounded, facts, oneLine } from "../rendering.ts";
+import { bounded, facts, matchesText, oneLine } from "../rendering.ts";
 import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
 
 const trigger = z.enum(TRIGGERS, {
@@ -170,7 +170,7 @@ export type AdvanceItemOutput = z.output<typeof output>;
 function resultLines(result: TransitionApplied | TransitionRefused): string[] {
   if (!result.applied) {
     return [
-      `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}`,
+      `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}${matchesText(result.details)}`,
       ...(result.blockers ?? []).map(
         (edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`,
       ),
