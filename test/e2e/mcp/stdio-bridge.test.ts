@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readGolden } from "../../support/golden.ts";
 import { bridgeCommand } from "../../support/mcp-clients.ts";
 import { INITIALIZE_PARAMS, legacy, modern, modernMessage } from "../../support/raw-mcp.ts";
 import { scriptedEngine, type EngineCall } from "../../support/scripted-engine.ts";
@@ -64,7 +65,7 @@ function startBridge(...urls: string[]) {
 }
 
 describe("the stdio bridge", () => {
-  it("says byte for byte what the HTTP door says", async () => {
+  it("says byte for byte what the HTTP door says, which is what is recorded [P-34]", async () => {
     const bridge = startBridge(one.url);
     const overHttp = async (method: string, params: unknown) =>
       JSON.stringify((await legacy(one.mcpUrl, method, params)).json().result);
@@ -72,12 +73,14 @@ describe("the stdio bridge", () => {
       await overHttp("initialize", INITIALIZE_PARAMS),
     );
     bridge.notify("notifications/initialized");
-    expect(JSON.stringify((await bridge.ask("tools/list")).result)).toBe(await overHttp("tools/list", {}));
+    const listed = JSON.stringify((await bridge.ask("tools/list")).result);
+    expect(listed).toBe(await overHttp("tools/list", {}));
+    expect(listed).toBe(JSON.stringify((readGolden("tools-list-all") as { result: unknown }).result));
     expect(await bridge.end()).toBe(0);
     expect(bridge.notes()).toBe("");
   });
 
-  it("says the same in the 2026 era, too", async () => {
+  it("says the same in the 2026 era, too [P-34]", async () => {
     const bridge = startBridge(one.url);
     for (const method of ["server/discover", "tools/list"]) {
       const { params } = JSON.parse(modernMessage(method).body) as { params: unknown };

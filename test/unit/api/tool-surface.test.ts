@@ -54,19 +54,19 @@ async function listed(toolset: string): Promise<string> {
 }
 
 describe("the tool surface", () => {
-  it.each(TOOLSETS)("lists the %s toolset as recorded", async (toolset) => {
+  it.each(TOOLSETS)("lists the %s toolset as recorded [P-34]", async (toolset) => {
     const { result } = JSON.parse(await listed(toolset)) as { result: unknown };
     holdAgainstGolden(`tools-list-${toolset}`, result);
   });
 
-  it("greets clients of the 2025 era as recorded", async () => {
+  it("greets clients of the 2025 era as recorded [P-34]", async () => {
     holdAgainstGolden(
       "initialize",
       (await legacy(server.mcpUrl, "initialize", INITIALIZE_PARAMS)).json().result,
     );
   });
 
-  it("greets clients of the 2026 era as recorded", async () => {
+  it("greets clients of the 2026 era as recorded [P-34]", async () => {
     holdAgainstGolden("server-discover", (await modern(server.mcpUrl, "server/discover")).json().result);
   });
 
@@ -105,12 +105,12 @@ describe("the tool surface", () => {
 });
 
 describe("the size of the prompt", () => {
-  it("initialize stays within its budget", async () => {
+  it("initialize stays within its budget [P-34]", async () => {
     const { text } = await legacy(server.mcpUrl, "initialize", INITIALIZE_PARAMS);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(BUDGET_BYTES.initialize);
   });
 
-  it.each(TOOLSETS)("the list of the %s toolset stays within its budget", async (toolset) => {
+  it.each(TOOLSETS)("the list of the %s toolset stays within its budget [P-34]", async (toolset) => {
     expect(Buffer.byteLength(await listed(toolset))).toBeLessThanOrEqual(BUDGET_BYTES[toolset]);
   });
 });
