@@ -58,7 +58,13 @@ async function runOnce<T>(connection: Handle, work: (tx: Handle, tail: Tail) => 
   const sent: Promise<unknown>[] = [];
   let result: T;
   try {
-    result = await work(connection, { send: (promise) => void sent.push(promise) });
+    result = await work(connection, {
+      send(promise) {
+        // Nobody waits for it yet, and a rejection that nobody waits for ends the process.
+        promise.catch(() => {});
+        sent.push(promise);
+      },
+    });
     await begun;
   } catch (error) {
     await Promise.allSettled(sent);
@@ -84,11 +90,14 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** The five-character SQLSTATE of a driver error, looking through wrapped causes. */
+/** Five characters. No class of SQLSTATE begins with E: EPIPE is the system's word, not the server's. */
+const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/;
+
+/** The SQLSTATE of a driver error, looking through wrapped causes. */
 export function sqlState(error: unknown): string | undefined {
   for (let at: unknown = error, hops = 0; at instanceof Error && hops < 5; at = at.cause, hops += 1) {
     const code: unknown = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) return code;
+    if (typeof code === "string" && SQLSTATE.test(code)) return code;
   }
   return undefined;
 }

@@ -3,7 +3,22 @@ import { KeyBusy } from "../../db/stores/idempotency-store.ts";
 import { isLockTimeout, sqlState, StartOver } from "../../db/transaction.ts";
 import { ensureError, fault, isMusterError, type MusterError } from "../contract/errors.ts";
 
-const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT"]);
+const CONNECTION_CODES = new Set([
+  "EAI_AGAIN",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+/** What the drivers say without a code. "Not queryable": the connection broke between two statements. */
+const CONNECTION_MESSAGES =
+  /connection (terminated|timeout|ended)|not queryable|timeout exceeded when trying to connect|timed out waiting for the embedded/i;
 
 /** Turns anything thrown by a use case into an error that may be shown. */
 export function asFault(error: unknown): MusterError {
@@ -48,7 +63,5 @@ function isConnectionFault(error: unknown, state: string | undefined): boolean {
   if (!(error instanceof Error)) return false;
   const code: unknown = (error as { code?: unknown }).code;
   if (typeof code === "string" && CONNECTION_CODES.has(code)) return true;
-  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|timed out waiting for the embedded/i.test(
-    error.message,
-  );
+  return CONNECTION_MESSAGES.test(error.message);
 }
