@@ -61,13 +61,17 @@ export function judgeClaim(
   const { claim } = item;
   if (claim === null) return { kind: "grant", displaces: false };
   const lapsed = isLapsed(claim, now, seenDead);
+  // A change of session goes on with the tenure: it must not be a way around its end.
+  const isOver = now - claim.originalClaimedAt >= TENURE_MS;
   if (isHolder(claim, claimant, identity)) {
     // A stable name must not satisfy an expired tenure: its old process may still be writing.
     if (lapsed) return { kind: "grant", displaces: true };
-    return now - claim.originalClaimedAt >= TENURE_MS ? { kind: "tenure_over" } : { kind: "refresh" };
+    return isOver ? { kind: "tenure_over" } : { kind: "refresh" };
   }
   const sameAgent = claim.agent === claimant.agent;
-  if (sameAgent && claimant.fence === item.fence) return { kind: "take_over" };
+  if (sameAgent && claimant.fence === item.fence && !(lapsed && isOver)) {
+    return isOver ? { kind: "tenure_over" } : { kind: "take_over" };
+  }
   if (lapsed) return { kind: "grant", displaces: true };
   return { kind: "held", msLeft: msUntilLapsed(claim, now), sameAgent, expired: claim.expiresAt <= now };
 }

@@ -10,6 +10,7 @@
  * Whatever ends a tenure goes through {@link endTenure}, so that sweep, displacement and
  * agents count attempts by the same rules.
  */
+import { TENURE_MS } from "./claim.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { cascade, closeWithheld, type CascadeReport } from "./cascade.ts";
 import { moveItem } from "./move.ts";
@@ -28,13 +29,14 @@ export interface Grant extends Holder {
 export function grant(world: World, id: string, to: Grant): ItemState {
   const before = world.get(id);
   const fence = before.fence + 1;
+  const originalClaimedAt = to.originalClaimedAt ?? world.now;
   const after = world.update(id, {
     claim: {
       agent: to.agent,
       session: to.session,
       claimedAt: world.now,
-      originalClaimedAt: to.originalClaimedAt ?? world.now,
-      expiresAt: world.now + to.ttlMs,
+      originalClaimedAt,
+      expiresAt: Math.min(world.now + to.ttlMs, originalClaimedAt + TENURE_MS),
       ttlMs: to.ttlMs,
     },
     fence,

@@ -166,6 +166,7 @@ export class World {
       edges: [...this.#edgesFrom.values()].flat(),
       ...(this.#edgesOf === null ? {} : { edgesOf: this.#edgesOf }),
       subtrees: this.#subtrees,
+      glimpsedRoles: this.#glimpsedRoles,
       policyOf: this.policyOf,
     });
   }

@@ -45,7 +45,9 @@ export function grantClaim(
   if (verdict.kind === "terminal" || verdict.kind === "dead" || verdict.kind === "tenure_over") {
     return { kind: "refused", code: REFUSALS[verdict.kind] };
   }
-  const against = startObstacle(item, call, verdict.kind === "grant" && verdict.displaces);
+  const displaces = verdict.kind === "grant" && verdict.displaces;
+  const against =
+    startObstacle(item, call, displaces) ?? obstacleOfOwn(world, call, itemId, others, identity, displaces);
   if (against !== null) return { kind: "not_startable", refusal: against };
   return take(world, call, item, verdict, others, identity);
 }
@@ -59,6 +61,24 @@ function startObstacle(item: ItemState, call: ClaimCall, displaces: boolean): Ad
     return { code: "invalid_transition", message: "the item is blocked: resume it first", from: item.role };
   }
   return item.blockers > 0 ? { code: "dependency_blocked", blockers: item.blockers, to: "work" } : null;
+}
+
+/**
+ * What the holder lets go of goes back to the queue, and the item may wait for that very thing.
+ * Tried on a fork: found out later, the start would be refused with half of the claim done.
+ */
+function obstacleOfOwn(
+  world: World,
+  call: ClaimCall,
+  itemId: string,
+  others: readonly string[],
+  identity: Identity,
+  displaces: boolean,
+): AdvanceRefusal | null {
+  if (!call.start || others.every((other) => other === itemId)) return null;
+  const fork = world.fork();
+  releaseOthers(fork, call, itemId, others, identity);
+  return startObstacle(fork.get(itemId), call, displaces);
 }
 
 function take(
@@ -76,6 +96,8 @@ function take(
     if (world.get(item.id).role === "terminal") return { kind: "refused", code: "terminal_item" };
   }
   releaseOthers(world, call, item.id, others, identity);
+  // So it is when the holder's own claim below it was all that kept both open.
+  if (world.get(item.id).role === "terminal") return { kind: "refused", code: "terminal_item" };
   if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
   else give(world, call, item, verdict.kind === "take_over");
   const started = call.start && start(world, call, item.id);

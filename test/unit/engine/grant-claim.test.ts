@@ -85,6 +85,54 @@ describe("granting a claim", () => {
     expect(world.changed()).toEqual([]);
   });
 
+  it("is refused before anything is changed when letting go of what the holder held blocks the start", () => {
+    const mine = claimOf({ agent: "bob", session: "bob-1" });
+    const other = item("other", { claim: mine, fence: 1, role: "work" });
+    const world = worldOf({
+      states: [item("i"), other],
+      edges: [
+        { id: "e", from: "other", to: "i", threshold: "work", onCancelled: "hold", toHasChildren: false },
+      ],
+    });
+    expect(grant(world, call({ start: true }), ["other"])).toMatchObject({
+      kind: "not_startable",
+      refusal: { code: "dependency_blocked" },
+    });
+    expect(world.changed()).toEqual([]);
+  });
+
+  it("is refused when letting go of what the holder held closes the item: nobody holds what is closed", () => {
+    const mine = claimOf({ agent: "bob", session: "bob-1" });
+    const below = { parentId: "i", ancestors: ["i"], rootId: "i" };
+    const other = item("other", {
+      ...below,
+      claim: mine,
+      fence: 1,
+      role: "work",
+      closeWithheld: true,
+      doneChildren: 1,
+    });
+    const world = worldOf({ states: [item("i", { role: "work", openChildren: 1 }), other] });
+    expect(grant(world, call(), ["other"])).toEqual({ kind: "refused", code: "terminal_item" });
+    expect(world.get("i")).toMatchObject({ role: "terminal", outcome: "done", claim: null });
+  });
+
+  it("to another session of its agent stays capped at a day since the first claim", () => {
+    const claim = claimOf({ originalClaimedAt: LATER - 86_400_000 + 5_000, expiresAt: LATER + 1_000 });
+    const world = worldOf({ states: [held({ claim })], now: LATER });
+    expect(grant(world, call({ agent: "ann", session: "ann-2", fence: 3 }))).toMatchObject({
+      kind: "granted",
+    });
+    expect(world.get("i").claim).toMatchObject({ session: "ann-2", expiresAt: LATER + 5_000 });
+  });
+
+  it("to another session of its agent is refused once the tenure is a day old, as it is to its holder", () => {
+    const claim = claimOf({ originalClaimedAt: LATER - 86_400_000, expiresAt: LATER + 1_000 });
+    const world = worldOf({ states: [held({ claim })], now: LATER });
+    const taking = call({ agent: "ann", session: "ann-2", fence: 3 });
+    expect(grant(world, taking)).toEqual({ kind: "refused", code: "tenure_over" });
+  });
+
   it("to its own holder goes on under the same fence, capped at a day since the first claim", () => {
     const first = LATER - 86_400_000 + 5_000;
     const claim = claimOf({ claimedAt: LATER - 10_000, originalClaimedAt: first });
