@@ -37,17 +37,16 @@ interface Row {
   now: Date;
 }
 
-// Locked in id order first: two batches that renew the same items queue up. The update's own
+// Locked in id order first: two calls that renew the same items queue up. The update's own
 // conditions are judged on the locked version, so a holder that was just displaced renews nothing.
-const renew = statement<Row>(
-  "claims_renew",
+const renewing = (skipLocked: "" | " skip locked"): string =>
   `with wanted as (
      select * from jsonb_to_recordset($1::jsonb) as c(item_id uuid, fence bigint, agent text, ttl_ms int)
    ), locked as materialized (
      select s.item_id from item_state s
      where s.item_id = any(array(select item_id from wanted))
      order by s.item_id
-     for no key update of s
+     for no key update of s${skipLocked}
    )
    update item_state s set
      ttl_ms = coalesce(w.ttl_ms, s.ttl_ms),
@@ -58,38 +57,54 @@ const renew = statement<Row>(
    where s.item_id = l.item_id and s.fence = w.fence and s.agent = w.agent
      and muster_now() < s.original_claimed_at + $2 * interval '1 millisecond'
    returning s.item_id, s.fence, s.agent, s.session, s.ttl_ms, s.claimed_at, s.original_claimed_at, s.expires_at,
-     s.modified_at, muster_now() as now`,
-);
+     s.modified_at, muster_now() as now`;
 
-/** Answers the tenures that were extended; one that is missing is over, or was never the caller's. */
+const renewFree = statement<Row>("claims_renew_free", renewing(" skip locked"));
+const renewWaiting = statement<Row>("claims_renew_waiting", renewing(""));
+
+/**
+ * Answers the tenures that were extended. One that is missing is over, was never the
+ * caller's, or has its row locked by somebody: heartbeats of many holders must not wait
+ * for the row of one of them.
+ */
 export async function renewTenures(
   handle: Handle,
   renewals: readonly Renewal[],
   tenureMs: number,
 ): Promise<Map<string, RenewedRow>> {
-  const rows = await renew(handle, [
-    JSON.stringify(
-      renewals.map(({ itemId, fence, agent, ttlMs }) => ({ item_id: itemId, fence, agent, ttl_ms: ttlMs })),
-    ),
-    tenureMs,
-  ]);
-  return new Map(
-    rows.map((row) => [
-      row.item_id,
-      {
-        itemId: row.item_id,
-        fence: row.fence,
-        agent: row.agent,
-        session: row.session,
-        ttlMs: row.ttl_ms,
-        claimedAt: row.claimed_at.getTime(),
-        originalClaimedAt: row.original_claimed_at.getTime(),
-        expiresAt: row.expires_at.getTime(),
-        modifiedAt: row.modified_at.getTime(),
-        now: row.now.getTime(),
-      },
-    ]),
+  const rows = await renewFree(handle, [toWanted(renewals), tenureMs]);
+  return new Map(rows.map((row) => [row.item_id, toRenewed(row)]));
+}
+
+/** The same for one, waiting for its row. Null: the tenure is over, or was never the caller's. */
+export async function renewTenure(
+  handle: Handle,
+  renewal: Renewal,
+  tenureMs: number,
+): Promise<RenewedRow | null> {
+  const [row] = await renewWaiting(handle, [toWanted([renewal]), tenureMs]);
+  return row === undefined ? null : toRenewed(row);
+}
+
+function toWanted(renewals: readonly Renewal[]): string {
+  return JSON.stringify(
+    renewals.map(({ itemId, fence, agent, ttlMs }) => ({ item_id: itemId, fence, agent, ttl_ms: ttlMs })),
   );
+}
+
+function toRenewed(row: Row): RenewedRow {
+  return {
+    itemId: row.item_id,
+    fence: row.fence,
+    agent: row.agent,
+    session: row.session,
+    ttlMs: row.ttl_ms,
+    claimedAt: row.claimed_at.getTime(),
+    originalClaimedAt: row.original_claimed_at.getTime(),
+    expiresAt: row.expires_at.getTime(),
+    modifiedAt: row.modified_at.getTime(),
+    now: row.now.getTime(),
+  };
 }
 
 const whyNot = statement<{ item_id: string; fence: number; agent: string | null; tenure_over: boolean }>(

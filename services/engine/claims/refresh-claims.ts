@@ -10,6 +10,7 @@
 import {
   findWhyNotRenewed,
   type RenewedRow,
+  renewTenure,
   renewTenures,
   type Renewal,
 } from "../../../db/stores/renew-store.ts";
@@ -23,7 +24,7 @@ import { resolveItem } from "../resolve-items.ts";
 import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
 import type { TenureMemory } from "./tenure-memory.ts";
 
-/** Null: the row was not renewed; the reason is looked up apart, since it is rare. */
+/** Null: the row was not renewed, or is locked; that is looked into apart, since it is rare. */
 export type RenewalLane = Coalescer<Renewal, RenewedRow | null>;
 
 export function createRenewalLane(deps: EngineDeps): RenewalLane {
@@ -130,7 +131,8 @@ async function writeBeat(
     ttlMs: beat.entry.ttlSeconds === undefined ? null : beat.entry.ttlSeconds * 1000,
   };
   try {
-    const row = await lane.submit(renewal);
+    // A row that is locked is waited for here, where nobody else waits with it.
+    const row = (await lane.submit(renewal)) ?? (await renewTenure(deps.db, renewal, TENURE_MS));
     if (row === null) {
       memory.forget(beat.itemId);
       const [why] = await findWhyNotRenewed(deps.db, [renewal], TENURE_MS);
