@@ -27,6 +27,7 @@ import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
+import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Answered, type WriteCall } from "../writing/write-call.ts";
@@ -84,7 +85,7 @@ async function restoreRoot(
     world = null;
     return await once(call, tx, `r${index}`, async () => {
       const entry = await takeFromTrash(tx, trashId, itemId);
-      const resting = await restIn(deps, tx, wider, entry, scope);
+      const resting = await restIn(deps, call, tx, wider, entry, scope);
       const answer = await reconnect(deps, tx, resting, scope);
       await saveWorld(tx, resting.world);
       world = resting.world;
@@ -92,7 +93,7 @@ async function restoreRoot(
     });
   });
   if (world !== null) {
-    await afterCommit(deps, world);
+    afterCommit(deps, world);
     deps.coordination.wakeUps.publish([CLAIMABLE]);
   }
   return result;
@@ -128,6 +129,7 @@ interface Resting {
 /** Puts the rows back where they hung, and locks them with everything that their return touches. */
 async function restIn(
   deps: EngineDeps,
+  call: WriteCall,
   tx: Handle,
   wider: Wider,
   entry: TrashEntry,
@@ -157,8 +159,25 @@ async function restIn(
   );
   const touched = [...entry.items, ...around];
   const subtrees = [...new Set([...wider.subtrees, itemId, ...containers])];
-  const world = await lockWorld(deps, tx, touched, { items: wider.items, subtrees }, "none");
+  const parents = parentId === null ? [] : [parentId];
+  const tenures = await withTenuresAbove(tx, call, parents);
+  const world = await lockWorld(deps, tx, touched, { items: [...wider.items, ...tenures], subtrees }, "none");
+  await refuseStale(deps, call, tx, world, parents);
   return { world, entry, edges, edgesBefore: all.length, containers };
+}
+
+/** A displaced holder may not hang anything below what it has lost. */
+async function refuseStale(
+  deps: EngineDeps,
+  call: WriteCall,
+  tx: Handle,
+  world: World,
+  parents: readonly string[],
+): Promise<void> {
+  const asked = parents.map((itemId) => ({ itemId, fence: null }));
+  const verdicts = await askDoors(deps, tx, world, call, "open", asked);
+  const lost = parents.find((_, position) => verdicts[position]?.kind === "claim_lost");
+  if (lost !== undefined) throw claimLost(lost);
 }
 
 /** Enters the subtree in its parent's books and draws its edges again. */

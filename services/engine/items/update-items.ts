@@ -90,7 +90,7 @@ async function updateOne(
     await refuseIfGone(deps, result.targetId);
     return { ...result.answer, replayed: true };
   }
-  if (world !== null) await afterCommit(deps, world);
+  if (world !== null) afterCommit(deps, world);
   if (fields.some((field) => OFFERING_FIELDS.includes(field))) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return result.answer;
 }
@@ -125,10 +125,15 @@ async function updateIn(
     moving?.world ?? (await lockWorld(deps, tx, await withTenuresAbove(tx, call, [id]), wider, "none"));
   const item = world.find(id);
   if (!item) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
-  const [verdict] = await askDoors(deps, tx, world, call, "open", [
+  // Hanging something below an item is a write to that item as well.
+  const below = typeof parentId === "string" && world.find(parentId) !== undefined ? [parentId] : [];
+  const asked = [
     { itemId: id, fence: change.fence ?? null },
-  ]);
-  if (verdict?.kind === "claim_lost") throw claimLost(id);
+    ...below.map((itemId) => ({ itemId, fence: null })),
+  ];
+  const verdicts = await askDoors(deps, tx, world, call, "open", asked);
+  const lost = asked.find((_, position) => verdicts[position]?.kind === "claim_lost");
+  if (lost !== undefined) throw claimLost(lost.itemId);
   await refuseOtherVersion(tx, id, change.expectedVersion);
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
   if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });

@@ -131,6 +131,21 @@ describeEachDatabase("deleting and restoring items", (database) => {
     expect(late.failures).toMatchObject([{ errorCode: "claim_lost" }]);
   });
 
+  it("refuses a displaced holder's restore below what it has lost", async () => {
+    const lost = await bench.item("lost");
+    const child = await bench.item("child", { parentId: lost });
+    await bench.deleteItems([child]);
+    await bench.claim(lost, { agent: "ann", session: "s1" });
+    await bench.expire(lost);
+    const late = await bench.restoreItems({ itemIds: [child], actor: actor("ann"), workerId: "s1" });
+    expect(late.failures).toMatchObject([{ errorCode: "claim_lost" }]);
+    expect(await bench.restoreItems({ itemIds: [child], actor: actor("bob"), workerId: "b1" })).toMatchObject(
+      {
+        restored: 1,
+      },
+    );
+  });
+
   it("replays a delete [B54]", async () => {
     const item = await bench.item("once");
     const requestId = key();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
-import { Workbench } from "./workbench.ts";
+import { actor, Workbench } from "./workbench.ts";
 
 describeEachDatabase("moving items", (database) => {
   let bench: Workbench;
@@ -128,5 +128,17 @@ describeEachDatabase("moving items", (database) => {
     await bench.updateItems([{ itemId: item, parentId: parent }]);
     expect(await bench.state(parent)).toMatchObject({ role: "work" });
     expect(await bench.drift()).toEqual([]);
+  });
+
+  it("refuses a displaced holder's move into what it has lost, as it refuses to create there", async () => {
+    const [lost, item] = [await bench.item("lost"), await bench.item("item")];
+    await bench.claim(lost, { agent: "ann", session: "s1" });
+    await bench.expire(lost);
+    const late = await bench.updateItems([{ itemId: item, parentId: lost }], {
+      actor: actor("ann"),
+      workerId: "s1",
+    });
+    expect(late.failures).toMatchObject([{ errorCode: "claim_lost" }]);
+    expect(await bench.content(item)).toMatchObject({ parent_id: null, version: 1 });
   });
 });
