@@ -1,9 +1,11 @@
 /** `muster work`: runs a program for each item. Exit 0 moves the item on, 75 hands it back, anything else fails the attempt. */
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { z } from "zod";
-import { EXIT } from "../contract/errors.ts";
-import { selector as selectorSchema } from "../contract/filters.ts";
+import { EXIT, isMusterError } from "../contract/errors.ts";
 import { CAPABILITIES_MAX, TTL_MAX_SECONDS, TTL_MIN_SECONDS, WAIT_MAX_SECONDS } from "../contract/limits.ts";
+import { claimItem } from "../contract/operations/claim-item.ts";
+import { parseInput } from "../contract/parse.ts";
 import { clientConfig, readConfig } from "../runtime/config.ts";
 import { ExitError } from "../runtime/exit.ts";
 import { runCommandWorker } from "../worker-sdk/command-worker.ts";
@@ -23,10 +25,15 @@ export interface WorkOptions {
 }
 
 const numbers = z.object({
-  slots: z.coerce.number("is no number").int().min(1).max(1_000),
-  ttl: z.coerce.number("is no number").int().min(TTL_MIN_SECONDS).max(TTL_MAX_SECONDS),
-  wait: z.coerce.number("is no number").int().min(0).max(WAIT_MAX_SECONDS),
+  slots: wholeNumber(1, 1_000),
+  ttl: wholeNumber(TTL_MIN_SECONDS, TTL_MAX_SECONDS),
+  wait: wholeNumber(0, WAIT_MAX_SECONDS),
 });
+
+function wholeNumber(min: number, max: number) {
+  const wanted = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(wanted).int(wanted).min(min, wanted).max(max, wanted);
+}
 
 export async function work(command: string, args: readonly string[], options: WorkOptions): Promise<void> {
   const selector = parseSelector(options.selector);
@@ -61,10 +68,20 @@ export function parseSelector(parts: readonly string[]): Selector {
   const raw: Record<string, unknown> = {};
   for (const part of parts)
     Object.assign(raw, part.trimStart().startsWith("{") ? parseJson(part) : parsePair(part));
-  const parsed = selectorSchema.safeParse(raw);
-  if (!parsed.success) throw usage(`The selector is not valid:\n${z.prettifyError(parsed.error)}`);
+  checkSelector(raw);
   // As it was written: the server parses it again.
   return raw;
+}
+
+/** Says what the server would say to a claim with this selector, before anything is started. */
+function checkSelector(selector: Record<string, unknown>): void {
+  const actor = { id: "muster", kind: "external" };
+  try {
+    parseInput(claimItem, { actor, requestId: randomUUID(), claims: [{ selector }] });
+  } catch (error) {
+    if (!isMusterError(error)) throw error;
+    throw usage(error.message.replace("claim_item: ", "").replaceAll("claims[0].selector", "--selector"));
+  }
 }
 
 function parseJson(text: string): object {
@@ -86,7 +103,8 @@ function parsePair(text: string): Record<string, unknown> {
 function parseNumbers(options: WorkOptions): z.output<typeof numbers> {
   const parsed = numbers.safeParse(options);
   if (parsed.success) return parsed.data;
-  throw usage(`An option is not valid:\n${z.prettifyError(parsed.error)}`);
+  const faults = parsed.error.issues.map(({ path: [name], message }) => `--${String(name)} ${message}`);
+  throw usage([...new Set(faults)].join("\n"));
 }
 
 function usage(message: string): ExitError {

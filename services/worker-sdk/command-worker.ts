@@ -97,7 +97,8 @@ export async function runCommandWorker(options: CommandWorkerOptions): Promise<C
     options.signal?.removeEventListener("abort", stop);
   }
   if (startFailure !== undefined) {
-    throw new Error(`Cannot start "${options.command}": ${textOf(startFailure)}`, { cause: startFailure });
+    const why = startFailure instanceof Error ? startFailure.message : textOf(startFailure);
+    throw new Error(`Cannot start "${options.command}": ${why}`, { cause: startFailure });
   }
   return report;
 }

@@ -80,6 +80,26 @@ describe("muster work", () => {
     expect(stderr).toContain("priority");
   });
 
+  it("names every number that is out of its range, with the range, with 2", async () => {
+    const wrong = ["work", "--slots", "0", "--ttl", "90000", "--wait", "soon", "--", "true"];
+    const { code, stderr } = await runMuster(wrong, env);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      "--slots must be a whole number from 1 to 1000\n" +
+        "--ttl must be a whole number from 1 to 86400\n" +
+        "--wait must be a whole number from 0 to 50\n",
+    );
+  });
+
+  it("says in one line that a program cannot be started, and leaves the item as it was", async () => {
+    await plant("absent", "has no program");
+    const args = ["work", "--selector", "tags=absent", "--", "./no-such-program"];
+    const { code, stderr } = await runMuster(args, env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Cannot start ".\/no-such-program": .*ENOENT\n$/);
+    expect(await rolesOf("absent")).toEqual(["queue"]);
+  });
+
   function spawnWorker(tag: string, program: string) {
     return spawnMuster(["work", "--selector", `tags=${tag}`, "--", process.execPath, "-e", program], env);
   }

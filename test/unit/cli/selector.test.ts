@@ -19,6 +19,10 @@ describe("the selector of muster work", () => {
     });
   });
 
+  it("says which name was probably meant", () => {
+    expect(() => parseSelector(["tag=build"])).toThrow('--selector: unknown key "tag": did you mean "tags"?');
+  });
+
   it.each([["{"], ["build"], ["=x"], ["colour=red"], ["priority=urgent"], ["complexityMax=many"]])(
     "refuses %j as a usage error",
     (part) => {
