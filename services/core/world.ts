@@ -185,9 +185,10 @@ export class World {
   becameClaimable(): ItemState[] {
     return this.changed().filter((state) => {
       const before = this.#before.get(state.id);
-      return (
-        isOfferable(state) && (before === undefined || !isOfferable(before) || before.role !== state.role)
-      );
+      if (!isOfferable(state)) return false;
+      if (before === undefined || !isOfferable(before) || before.role !== state.role) return true;
+      // A container that lost its last open child is offered to everybody who asks for leaves.
+      return before.openChildren > 0 && state.openChildren === 0;
     });
   }
 }
