@@ -122,7 +122,7 @@ async function conclude(
   const { answer } = outcome;
   const now = await deps.time.now();
   if (outcome.kind === "granted") {
-    if (outcome.refreshed) await hearAgain(deps, answer, now);
+    if (outcome.refreshed) await hearAgain(deps, answer);
     state.memory.remember(answer.itemId, {
       fence: answer.fence,
       agent: answer.claimedBy,
@@ -147,11 +147,12 @@ async function conclude(
 /**
  * A tenure that began is told to the clock with its commit; one that went on is told here.
  * Else another replica would go by the ttl of before: it would call a holder safe for longer
- * than the database does.
+ * than the database does. The instant is the one that the database counts from: by now, after a
+ * wait for the row, it may have far less left than the clock would think.
  */
-async function hearAgain(deps: EngineDeps, answer: GrantedAnswer, now: number): Promise<void> {
+async function hearAgain(deps: EngineDeps, answer: GrantedAnswer): Promise<void> {
   await deps.coordination.claimClock.touch(
     [{ key: answer.itemId, fence: answer.fence, ttlMs: answer.ttlMs }],
-    now,
+    answer.claimedAt,
   );
 }
