@@ -9,6 +9,8 @@ import type { Handle } from "./statement.ts";
 
 const RETRYABLE = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
+/** Raised by `muster_take_keys`, to tell a busy key from a busy row. */
+const KEY_BUSY = "P0K01";
 /** Deadlocks and serialisation faults that are tried again. */
 const COLLISIONS_MAX = 8;
 /** A set that grew collides with nobody and grows each time; past this it chases something that moves. */
@@ -88,6 +90,11 @@ const ROLLBACK = CompiledQuery.raw("rollback");
 /** True if a lock was waited for longer than allowed. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** True if a call with the same key is still running somewhere, and for longer than one waits. */
+export function isKeyBusy(error: unknown): boolean {
+  return sqlState(error) === KEY_BUSY;
 }
 
 /** Five characters. No class of SQLSTATE begins with E: EPIPE is the system's word, not the server's. */

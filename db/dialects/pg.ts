@@ -34,7 +34,7 @@ export function createPgPool(options: PgOptions): Pool {
     statement_timeout: 30_000,
     lock_timeout: 5_000,
     // Statements here take milliseconds; compiling one of them takes fifty.
-    options: "-c jit=off",
+    options: "-c jit=off -c plan_cache_mode=force_generic_plan",
     types: {
       // Fences and counters stay far below 2^53; strings would compare as text.
       getTypeParser: parserFor as typeof types.getTypeParser,

@@ -180,7 +180,7 @@ const STATEMENTS: readonly string[] = [
 
   // Audit survives the item it speaks of, so nothing here refers to items.
   `create table transitions (
-     id bigint generated always as identity primary key,
+     id bigint generated always as identity,
      item_id uuid not null,
      root_id uuid not null,
      from_role text not null,
@@ -193,9 +193,9 @@ const STATEMENTS: readonly string[] = [
      session text,
      actor jsonb,
      fence bigint,
-     at timestamptz not null default muster_now()
+     at timestamptz not null default muster_now(),
+     primary key (item_id, id)
    )`,
-  `create index transitions_item on transitions (item_id, id)`,
 
   `create table trash (
      id uuid primary key,
@@ -229,14 +229,19 @@ const STATEMENTS: readonly string[] = [
   `create function muster_take_keys(wanted jsonb, lock_timeout_ms int)
    returns table (principal text, key uuid, element text)
    -- One index probe a key, whatever the planner believes about a table that was empty a minute ago.
-   language plpgsql volatile set enable_seqscan to off as $$
+   language plpgsql volatile set enable_seqscan to off set plan_cache_mode to force_generic_plan as $$
    begin
      if lock_timeout_ms is not null then
        perform set_config('lock_timeout', lock_timeout_ms::text, true);
      end if;
-     perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key, 11))
-       from (select distinct c.principal, c.key from jsonb_to_recordset(wanted) as c(principal text, key uuid)
-         order by 1, 2) w;
+     begin
+       perform pg_advisory_xact_lock(hashtextextended(w.principal || '/' || w.key, 11))
+         from (select distinct c.principal, c.key from jsonb_to_recordset(wanted) as c(principal text, key uuid)
+           order by 1, 2) w;
+     exception when lock_not_available then
+       -- Told apart from a busy row: this caller's first call is still running.
+       raise exception 'a key is in use' using errcode = 'P0K01';
+     end;
      return query select c.principal, c.key, c.element
        from jsonb_to_recordset(wanted)
          as c(principal text, key uuid, element text, operation text, fingerprint text)
@@ -245,7 +250,8 @@ const STATEMENTS: readonly string[] = [
          where i.principal = c.principal and i.key = c.key
            and (i.element = c.element or i.operation <> c.operation or i.fingerprint <> c.fingerprint) limit 1) i;
    end $$`,
-  `create index idempotency_age on idempotency (created_at)`,
+  // Rows come in the order of their age, so a summary of page ranges finds the old ones, and costs next to nothing.
+  `create index idempotency_age on idempotency using brin (created_at)`,
 
   `create table events (
      seq bigint generated always as identity primary key,

@@ -2,57 +2,40 @@
 import type { Identity } from "../../services/core/claim.ts";
 import type { Holder } from "../../services/core/state.ts";
 import { type Handle, statement } from "../statement.ts";
+import { type IdempotencyRecord, toWantedKeys, unusedKeys, type UsedKey } from "./idempotency-store.ts";
 
 /** One text for one holder; under `identity: actor` the name alone. */
 export function holderKey(holder: Holder, identity: Identity): string {
   return identity === "actor" ? holder.agent : `${holder.agent}\u0001${holder.session}`;
 }
 
-const tryLock = statement<{ key: string; locked: boolean }>(
-  "holders_try_lock",
-  `select k.key, pg_try_advisory_xact_lock(hashtextextended(k.key, 7)) as locked
-   from unnest($1::text[]) as k(key) order by k.key`,
-);
-
-const waitLock = statement<never>(
-  "holders_lock",
-  `select pg_advisory_xact_lock(hashtextextended(k.key, 7)) from unnest($1::text[]) as k(key) order by k.key`,
-);
-
-/** Locks the holders until the end of the transaction. With `wait` false, answers those that were busy. */
-export async function lockHolders(handle: Handle, keys: readonly string[], wait: boolean): Promise<string[]> {
-  if (keys.length === 0) return [];
-  if (wait) {
-    await waitLock(handle, [keys]);
-    return [];
-  }
-  const rows = await tryLock(handle, [keys]);
-  return rows.filter((row) => !row.locked).map((row) => row.key);
+interface Opening {
+  readonly used: readonly UsedKey[] | null;
+  readonly busy: readonly string[] | null;
+  readonly concerns: readonly ConcernRow[] | null;
 }
 
 interface ConcernRow {
-  item_id: string | null;
-  agent: string;
-  session: string | null;
-  container: boolean;
+  readonly item_id: string | null;
+  readonly agent: string;
+  readonly session: string | null;
+  readonly container: boolean;
 }
 
-const concerns = statement<ConcernRow>(
-  "holders_concerns",
-  `select s.item_id, s.agent, s.session, s.open_children > 0 as container
-   from item_state s
-   where s.agent = any($1::text[]) and ($3 or s.session = any($2::text[]) or s.open_children > 0)
-   union all
-   select null, a.assignee, null, false
-   from (select distinct s.assignee from item_state s
-     where s.assignee = any($1::text[]) and s.role <> 'terminal') a`,
+const open = statement<{ opening: Opening }>(
+  "claims_open",
+  `select muster_open_claims($1::jsonb, $2::int, $3::text[], $4, $5::text[], $6::text[], $7) as opening`,
 );
 
 export interface HeldItem extends Holder {
   readonly itemId: string;
 }
 
-export interface HolderConcerns {
+export interface OpenedClaims {
+  /** Keys that were not used before. */
+  readonly taken: ReadonlySet<string>;
+  /** Holders that another transaction has locked; never any when they are waited for. */
+  readonly busy: readonly string[];
   /** Everything that these holders hold. */
   readonly held: readonly HeldItem[];
   /**
@@ -63,23 +46,36 @@ export interface HolderConcerns {
   readonly particular: ReadonlySet<string>;
 }
 
-export async function findConcerns(
-  handle: Handle,
-  holders: readonly Holder[],
-  identity: Identity,
-): Promise<HolderConcerns> {
-  const rows = await concerns(handle, [
+export interface OpenClaims {
+  readonly records: readonly IdempotencyRecord[];
+  readonly lockTimeoutMs: number | undefined;
+  readonly holders: readonly Holder[];
+  /** Wait for holders that are busy, instead of answering which ones are. */
+  readonly wait: boolean;
+  readonly identity: Identity;
+}
+
+/** Takes the keys and the holders for this transaction, and looks at what concerns the holders. */
+export async function openClaims(handle: Handle, input: OpenClaims): Promise<OpenedClaims> {
+  const { records, holders, identity } = input;
+  const keys = new Set(holders.map((holder) => holderKey(holder, identity)));
+  const [row] = await open(handle, [
+    toWantedKeys(records),
+    input.lockTimeoutMs ?? null,
+    [...keys],
+    input.wait,
     [...new Set(holders.map((holder) => holder.agent))],
     [...new Set(holders.map((holder) => holder.session))],
     identity === "actor",
   ]);
-  const keys = new Set(holders.map((holder) => holderKey(holder, identity)));
+  if (!row) throw new Error("opening answered nothing");
+  const { used, busy, concerns } = row.opening;
   const held: HeldItem[] = [];
   const particular = new Set<string>();
-  for (const { item_id: itemId, agent, session, container } of rows) {
+  for (const { item_id: itemId, agent, session, container } of concerns ?? []) {
     if (itemId === null || container) particular.add(agent);
     if (itemId === null || session === null) continue;
     if (keys.has(holderKey({ agent, session }, identity))) held.push({ itemId, agent, session });
   }
-  return { held, particular };
+  return { taken: unusedKeys(records, used ?? []), busy: busy ?? [], held, particular };
 }

@@ -4,7 +4,6 @@
  * call with the same key waits for the first one's commit and then finds its row. A call
  * that is refused writes nothing, so the same key may try again.
  */
-import { isLockTimeout } from "../transaction.ts";
 import { type Handle, statement } from "../statement.ts";
 
 export interface IdempotencyKey {
@@ -18,21 +17,13 @@ export interface IdempotencyRecord extends IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** The first call with a key is still running somewhere, and takes longer than one waits. */
-export class KeyBusy extends Error {
-  constructor(cause: unknown) {
-    super("a key is in use by a call that has not finished", { cause });
-    this.name = "KeyBusy";
-  }
+export interface UsedKey {
+  readonly principal: string;
+  readonly key: string;
+  readonly element: string;
 }
 
-interface KeyRow {
-  principal: string;
-  key: string;
-  element: string;
-}
-
-const take = statement<KeyRow>(
+const take = statement<UsedKey>(
   "idempotency_take",
   `select principal, key, element from muster_take_keys($1::jsonb, $2::int)`,
 );
@@ -41,7 +32,7 @@ const take = statement<KeyRow>(
  * Takes the keys for this transaction. Those that are missing from the answer were used
  * before: for this element, or by another call.
  * @param lockTimeoutMs from here on, how long this transaction waits for a lock, if not the connection's own time
- * @throws KeyBusy if a key is held elsewhere for longer than the lock time-out
+ * @throws an error that `isKeyBusy` knows if a key is held elsewhere for longer than that
  */
 export async function takeKeys(
   handle: Handle,
@@ -49,16 +40,19 @@ export async function takeKeys(
   lockTimeoutMs?: number,
 ): Promise<ReadonlySet<string>> {
   if (records.length === 0 && lockTimeoutMs === undefined) return new Set();
-  const wanted = records.map(({ requestId: key, ...record }) => ({ ...record, key }));
-  try {
-    const rows = await take(handle, [JSON.stringify(wanted), lockTimeoutMs ?? null]);
-    const used = new Set(
-      rows.map((row) => keyText({ principal: row.principal, requestId: row.key, element: row.element })),
-    );
-    return new Set(records.map(keyText).filter((text) => !used.has(text)));
-  } catch (error) {
-    throw isLockTimeout(error) ? new KeyBusy(error) : error;
-  }
+  return unusedKeys(records, await take(handle, [toWantedKeys(records), lockTimeoutMs ?? null]));
+}
+
+/** The keys as `muster_take_keys` reads them. */
+export function toWantedKeys(records: readonly IdempotencyRecord[]): string {
+  return JSON.stringify(records.map(({ requestId: key, ...record }) => ({ ...record, key })));
+}
+
+/** What is left of the keys when the used ones are taken out. */
+export function unusedKeys(records: readonly IdempotencyRecord[], used: readonly UsedKey[]): ReadonlySet<string> {
+  const taken = new Set(records.map(keyText));
+  for (const { principal, key, element } of used) taken.delete(keyText({ principal, requestId: key, element }));
+  return taken;
 }
 
 /** One string for one key. */

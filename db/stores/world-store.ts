@@ -1,11 +1,10 @@
 /**
  * Loads the working set of a decision under its locks, and stores what changed.
  *
- * Order inside a transaction: the rows are locked by one statement in id order (two
- * transactions that need the same rows queue up instead of deadlocking), the edges are
- * read by a later statement (a read in the locking statement would see the world as it
- * was before the wait), and everything that changed is written by a number of
- * statements that does not depend on how many items changed.
+ * Order inside a transaction: the rows are locked in id order (two transactions that need
+ * the same rows queue up instead of deadlocking), the edges are read after the locks (a
+ * read before would see the world as it was before the wait), and everything that changed
+ * is written by one statement, however many items changed.
  */
 import type { Edge } from "../../services/core/edges.ts";
 import type { Role } from "../../services/core/roles.ts";
@@ -15,70 +14,33 @@ import { type Handle, statement } from "../statement.ts";
 import { type SavedAnswer, toAnswerRecord } from "./idempotency-store.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
-/**
- * Ids are gathered into arrays before they meet the tables: an array is looked up by the
- * key, while a set that the planner misjudges is joined to the whole table.
- *
- * The first guess at what a decision about `$1` touches: the items, their parents and
- * what they hold up. `$2` are rows that an earlier try turned out to need, `$3` items
- * whose whole subtree is needed, `$4` which parents are needed: `all`, those that are
- * `queued`, or `none`; without any, what the items hold up is not needed either.
- */
-const lockRows = statement<StateRow & { now: Date }>(
+/** Locks and reads; see migration 0002. */
+const lock = statement<StateRow & { now: Date }>(
   "world_lock",
-  `select ${STATE_COLUMNS}, muster_now() as now
-   from item_state s
-   where s.item_id = any(array(
-     select unnest($1::uuid[])
-     union select unnest($2::uuid[])
-     union select p.item_id from item_state i join item_state p on p.item_id = i.parent_id
-       where $4 <> 'none' and i.item_id = any($1::uuid[] || $2::uuid[]) and ($4 = 'all' or p.role = 'queue')
-     union select d.to_item from dependencies d
-       where $4 <> 'none' and d.from_item = any($1::uuid[] || $2::uuid[]) and d.type = 'BLOCKS'
-     union select i.id from items i where i.ancestors && $3::uuid[]
-   ))
-   order by s.item_id
-   for no key update of s`,
+  `select ${STATE_COLUMNS}, muster_now() as now from muster_lock($1::uuid[], $2::uuid[], $3::uuid[], $4) s`,
 );
 
-// The locking statement sees the world as it was before it waited: a child that was hung into a
-// subtree meanwhile is in none of its rows, and would be left out of its ancestors' changes for good.
-const grownSubtrees = statement<{ id: string }>(
-  "world_grown",
-  `select i.id from items i where i.ancestors && $1::uuid[] except select unnest($2::uuid[])`,
-);
-
-/**
- * Parents' roles, read after the locks and without one. Good enough to leave alone a parent
- * that a start would not move: it comes to the same as if the start had been first.
- */
-const parentRoles = statement<{ item_id: string; role: Role }>(
-  "world_parent_roles",
-  `select p.item_id, p.role from item_state i join item_state p on p.item_id = i.parent_id
-   where i.item_id = any($1::uuid[])`,
-);
-
-interface EdgeRow {
-  id: string;
-  from_item: string;
-  to_item: string;
-  unblock_at: Edge["threshold"] | null;
-  on_cancelled: Edge["onCancelled"] | null;
-  to_has_children: boolean;
+interface Surroundings {
+  readonly edges: readonly EdgeRow[] | null;
+  /** Roles of parents that were read without a lock. */
+  readonly roles: Readonly<Record<string, Role>> | null;
+  /** Everything below the wanted subtrees. */
+  readonly below: readonly string[] | null;
 }
 
-/** Edges out of everything whose role the decision may change; `$1` and `$2` as above. */
-const edgesFrom = statement<EdgeRow>(
-  "world_edges",
-  `select d.id, d.from_item, d.to_item, d.unblock_at, d.on_cancelled,
-     exists (select 1 from items c where c.parent_id = d.to_item) as to_has_children
-   from dependencies d
-   where d.type = 'BLOCKS' and d.from_item = any(array(
-     select unnest($1::uuid[] || $2::uuid[])
-     union select p.parent_id from item_state p
-       where p.item_id = any($1::uuid[] || $2::uuid[]) and p.parent_id is not null
-   ))`,
+const surroundings = statement<{ found: Surroundings }>(
+  "world_surroundings",
+  `select muster_surroundings($1::uuid[], $2::uuid[], $3::uuid[], $4) as found`,
 );
+
+export interface EdgeRow {
+  readonly id: string;
+  readonly from_item: string;
+  readonly to_item: string;
+  readonly unblock_at: Edge["threshold"] | null;
+  readonly on_cancelled: Edge["onCancelled"] | null;
+  readonly to_has_children: boolean;
+}
 
 /**
  * What else than the items' own rows can change. `all`: they may close or reopen. `start`:
@@ -101,30 +63,37 @@ export interface LoadWorld {
 
 /** Locks and loads. Items that do not exist are simply not in the world. */
 export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World> {
-  const { items, extra } = input;
+  const { items, extra, neighbours } = input;
+  const asked = [items, extra.items, extra.subtrees, PARENTS[neighbours]];
   // Sent together; the second runs after the first has its locks, and sees what was committed meanwhile.
-  const [rows, edges, glimpses] = await Promise.all([
-    lockRows(handle, [items, extra.items, extra.subtrees, PARENTS[input.neighbours]]),
-    input.neighbours === "none" ? [] : edgesFrom(handle, [items, extra.items]),
-    input.neighbours === "start" ? parentRoles(handle, [items]) : [],
+  const [rows, [around]] = await Promise.all([
+    lock(handle, asked),
+    neighbours === "none" && extra.subtrees.length === 0 ? [] : surroundings(handle, asked),
   ]);
-  if (extra.subtrees.length > 0) {
-    const grown = await grownSubtrees(handle, [extra.subtrees, rows.map((row) => row.item_id)]);
-    if (grown.length > 0) throw new NotLocked(grown.map((row) => row.id));
-  }
+  refuseGrown(rows, around?.found.below ?? []);
   const states = rows.map(toItemState);
   return new World({
     now: rows[0]?.now.getTime() ?? 0,
     states,
-    edges: edges.map((row) => toEdge(row, input.onCancelled)),
-    edgesOf: input.neighbours ? withParents(states, new Set([...items, ...extra.items])) : [],
+    edges: (around?.found.edges ?? []).map((row) => toEdge(row, input.onCancelled)),
+    edgesOf: neighbours === "none" ? [] : withParents(states, new Set([...items, ...extra.items])),
     subtrees: extra.subtrees,
-    glimpsedRoles: new Map(glimpses.map((row) => [row.item_id, row.role])),
+    glimpsedRoles: new Map(Object.entries(around?.found.roles ?? {})),
     policyOf: input.policyOf,
   });
 }
 
-/** The rows whose edges `world_edges` reads. */
+/**
+ * The locking statement sees the world as it was before it waited: a child that was hung into a
+ * subtree meanwhile is in none of its rows, and would be left out of its ancestors' changes for good.
+ */
+function refuseGrown(rows: readonly StateRow[], below: readonly string[]): void {
+  const locked = new Set(rows.map((row) => row.item_id));
+  const grown = below.filter((id) => !locked.has(id));
+  if (grown.length > 0) throw new NotLocked(grown);
+}
+
+/** The rows whose edges were read. */
 function withParents(states: readonly ItemState[], ids: ReadonlySet<string>): string[] {
   return states.flatMap(({ id, parentId }) => {
     if (!ids.has(id)) return [];

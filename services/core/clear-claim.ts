@@ -7,6 +7,8 @@ export function clearClaim(world: World, id: string, reason: EndReason, detail: 
   if (!before.claim) return;
   world.ended.push({ itemId: id, fence: before.fence, reason, detail });
   const after = world.update(id, { claim: null, fence: before.fence + 1 });
+  // Finishing says so itself: the item went to terminal, and its claim with it.
+  if (reason === "completed") return;
   world.events.push({
     type: reason === "expired" ? "claim.expired" : "claim.ended",
     itemId: id,

@@ -1,6 +1,5 @@
 /** What a database driver says, in Muster's words. Nothing of the driver's text gets out. */
-import { KeyBusy } from "../../db/stores/idempotency-store.ts";
-import { isLockTimeout, sqlState, StartOver } from "../../db/transaction.ts";
+import { isKeyBusy, isLockTimeout, sqlState, StartOver } from "../../db/transaction.ts";
 import { ensureError, fault, isMusterError, type MusterError } from "../contract/errors.ts";
 
 const CONNECTION_CODES = new Set([
@@ -23,7 +22,7 @@ const CONNECTION_MESSAGES =
 /** Turns anything thrown by a use case into an error that may be shown. */
 export function asFault(error: unknown): MusterError {
   if (isMusterError(error)) return error;
-  if (error instanceof KeyBusy) {
+  if (isKeyBusy(error)) {
     return fault("idempotency_in_flight", "the first call with this requestId has not finished", {
       retryAfterMs: 500,
     });

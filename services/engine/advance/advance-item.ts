@@ -32,7 +32,7 @@ export type ClaimNext = (
 export function createTransitionLane(deps: EngineDeps): TransitionLane {
   return createCoalescer<TransitionCall, TransitionOutcome>({
     maxBatch: deps.settings.maxBatch,
-    lanes: 2,
+    lanes: 1,
     exclusive: (call) => [
       call.request.itemId,
       ...(call.record === null

@@ -25,7 +25,7 @@ export async function flushTransitions(
   const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
     runTransitions(deps, tx, calls, wider, tail),
   );
-  await afterCommit(deps, world);
+  afterCommit(deps, world);
   return outcomes;
 }
 
@@ -42,7 +42,8 @@ async function runTransitions(
   tail: Tail,
 ): Promise<Flushed> {
   const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
-  // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be replays are locked for nothing.
+  // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be
+  // replays are locked for nothing.
   const [taken, world] = await Promise.all([
     takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
     lockWorld(

@@ -8,17 +8,12 @@
  * ranked scan with a limit of n and get n different items.
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
-import {
-  findConcerns,
-  type HolderConcerns,
-  holderKey,
-  lockHolders,
-} from "../../../db/stores/holder-store.ts";
+import { openClaims, type OpenedClaims } from "../../../db/stores/holder-store.ts";
 import {
   type IdempotencyRecord,
   keyText,
   type SavedAnswer,
-  takeKeys,
+  
 } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
@@ -40,7 +35,7 @@ export async function flushClaims(deps: EngineDeps, calls: readonly ClaimCall[])
   const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
     runClaims(deps, tx, calls, wider, tail),
   );
-  if (world !== null) await afterCommit(deps, world);
+  if (world !== null) afterCommit(deps, world);
   return outcomes;
 }
 
@@ -73,31 +68,24 @@ async function runClaims(
   return { outcomes: calls.map((call) => outcomes.get(call) ?? { kind: "gone" }), world };
 }
 
-interface Locked extends HolderConcerns {
-  /** Keys that were not used before. */
-  readonly taken: ReadonlySet<string>;
-}
-
-/** Keys, then holders, then what they hold: sent together, run in this order. Alone, a busy holder is waited for. */
+/** Keys, then holders, then what they hold. Alone, a busy holder is waited for. */
 async function takeLocks(
   deps: EngineDeps,
   tx: Handle,
   calls: readonly ClaimCall[],
   alone: boolean,
-): Promise<Locked> {
-  const { identity } = deps.settings;
-  const [taken, busy, concerns] = await Promise.all([
-    takeKeys(
-      tx,
-      calls.flatMap((call) => (call.record === null ? [] : [call.record])),
-      alone ? undefined : BATCH_LOCK_TIMEOUT_MS,
-    ),
-    lockHolders(tx, [...new Set(calls.map((call) => holderKey(call, identity)))], alone),
-    findConcerns(tx, calls, identity),
-  ]);
-  if (busy.length > 0)
+): Promise<OpenedClaims> {
+  const opened = await openClaims(tx, {
+    records: calls.flatMap((call) => (call.record === null ? [] : [call.record])),
+    lockTimeoutMs: alone ? undefined : BATCH_LOCK_TIMEOUT_MS,
+    holders: calls,
+    wait: alone,
+    identity: deps.settings.identity,
+  });
+  if (opened.busy.length > 0) {
     throw fault("db_error", "another claim of the same holder is under way", { retryAfterMs: 50 });
-  return { taken, ...concerns };
+  }
+  return opened;
 }
 
 async function replay(tx: Handle, record: IdempotencyRecord): Promise<ClaimOutcome> {
@@ -108,7 +96,7 @@ async function replay(tx: Handle, record: IdempotencyRecord): Promise<ClaimOutco
 interface Chosen {
   readonly calls: readonly ClaimCall[];
   readonly picked: ReadonlyMap<ClaimCall, string>;
-  readonly held: HolderConcerns["held"];
+  readonly held: OpenedClaims["held"];
 }
 
 async function decideFresh(

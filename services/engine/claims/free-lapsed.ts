@@ -58,7 +58,7 @@ async function freeLapsed(
     await saveWorld(tx, locked);
     return { world: locked, counts: done };
   });
-  await afterCommit(deps, world);
+  afterCommit(deps, world);
   return counts;
 }
 

@@ -31,7 +31,7 @@ export async function releaseClaim(
     const { result, world } = await transact(deps, (tx, wider) =>
       release(deps, tx, wider, { ...entry, itemId: resolved.id }, who, record),
     );
-    if (world !== null) await afterCommit(deps, world);
+    if (world !== null) afterCommit(deps, world);
     return result;
   } catch (error) {
     const failure = asFault(error);

@@ -106,7 +106,7 @@ async function createAll(
       return { answer: answerOf(rows), targetId: null };
     });
   });
-  if (world !== null) await afterCommit(deps, world);
+  if (world !== null) afterCommit(deps, world);
   if (!result.replayed) return result.answer;
   await refuseIfGone(deps, result.answer);
   return { ...result.answer, replayed: true };

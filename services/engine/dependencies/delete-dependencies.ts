@@ -49,7 +49,7 @@ export async function deleteDependencies(
       return { answer: done.answer, targetId: null };
     });
   });
-  if (world !== null) await afterCommit(deps, world);
+  if (world !== null) afterCommit(deps, world);
   return result.replayed ? { ...result.answer, replayed: true } : result.answer;
 }
 

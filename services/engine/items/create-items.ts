@@ -72,7 +72,7 @@ export async function createItems(
 async function createTogether(deps: EngineDeps, call: WriteCall, slots: readonly Slot[]): Promise<Outcome[]> {
   try {
     const { outcomes, world } = await transact(deps, (tx, wider) => createIn(deps, call, tx, wider, slots));
-    await afterCommit(deps, world);
+    afterCommit(deps, world);
     deps.coordination.wakeUps.publish([CLAIMABLE]);
     return outcomes;
   } catch (error) {

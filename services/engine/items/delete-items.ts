@@ -109,7 +109,7 @@ async function deleteRoot(
       return { answer, targetId: null };
     });
   });
-  if (world !== null) await afterCommit(deps, world);
+  if (world !== null) afterCommit(deps, world);
   return result;
 }
 

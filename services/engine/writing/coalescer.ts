@@ -29,7 +29,7 @@ export interface Coalescer<Call, Answer> {
 }
 
 /** Fewer calls than this are not worth a transaction of their own. */
-const SHARE_MIN = 8;
+const SHARE_MIN = 64;
 
 interface Pending<Call, Answer> {
   readonly call: Call;
@@ -67,7 +67,7 @@ export function createCoalescer<Call, Answer>(
     scheduled = false;
     while (queue.length > 0 && inFlight < options.lanes) {
       // Shared among the free lanes: while one waits for its commit, the other decides.
-      const share = Math.max(SHARE_MIN, Math.ceil(queue.length / (options.lanes - inFlight)));
+      const share = Math.max(SHARE_MIN, Math.ceil(queue.length / 2));
       const batch = take(Math.min(share, options.maxBatch));
       inFlight += 1;
       void flush(options, batch).finally(() => {

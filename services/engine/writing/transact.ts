@@ -58,35 +58,26 @@ export { saveWorld };
 export const CLAIMABLE = "claimable";
 
 /**
- * Tells the clock what ended and began, and wakes waiting claims. What is lost here is
- * made good by the clock's own rules and by the waiters' own pace.
+ * Tells the clock what ended and began, and wakes waiting claims. Nobody waits for it: what
+ * is lost here is made good by the clock's own rules and by the waiters' own pace.
  */
-export async function afterCommit(deps: EngineDeps, world: World): Promise<void> {
+export function afterCommit(deps: EngineDeps, world: World): void {
   if (world.now > 0) deps.time.observe(world.now);
-  const clock = deps.coordination.claimClock;
-  const calls: Promise<void>[] = [];
+  const { claimClock, wakeUps } = deps.coordination;
   if (world.ended.length > 0) {
-    calls.push(
-      clock.drop(
-        world.ended.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: 60_000 })),
-        world.now,
-      ),
-    );
+    const ended = world.ended.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: 60_000 }));
+    void claimClock.drop(ended, world.now);
   }
-  const live = world.opened.filter(({ itemId, fence }) => world.find(itemId)?.fence === fence);
-  if (live.length > 0) {
-    calls.push(
-      clock.touch(
-        live.map(({ itemId, fence }) => ({
-          key: itemId,
-          fence,
-          ttlMs: world.find(itemId)?.claim?.ttlMs ?? 60_000,
-        })),
-        world.now,
-      ),
-    );
-  }
-  if (world.ended.length > 0 || world.becameClaimable().length > 0)
-    deps.coordination.wakeUps.publish([CLAIMABLE]);
-  await Promise.all(calls);
+  const live = world.opened.flatMap(({ itemId, fence }) => {
+    const state = world.find(itemId);
+    return state?.fence === fence && state.claim !== null ? [{ key: itemId, fence, ttlMs: state.claim.ttlMs }] : [];
+  });
+  if (live.length > 0) void claimClock.touch(live, world.now);
+  if (offersMore(world)) wakeUps.publish([CLAIMABLE]);
+}
+
+/** Something became claimable, or the claim on a container ended, which kept others from what is below it. */
+function offersMore(world: World): boolean {
+  if (world.becameClaimable().length > 0) return true;
+  return world.ended.some(({ itemId }) => (world.find(itemId)?.openChildren ?? 0) > 0);
 }
