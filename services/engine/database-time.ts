@@ -13,6 +13,8 @@ import { type Kysely, sql } from "kysely";
 import type { Database } from "../../db/schema.ts";
 
 const RESYNC_MS = 1_000;
+/** A database that is silent says nothing new for long; what is known serves until it does. */
+const PATIENCE_MS = 250;
 
 export interface DatabaseTime {
   /** Milliseconds of the database's clock, right to within a round trip. */
@@ -21,7 +23,11 @@ export interface DatabaseTime {
   observe(databaseNowMs: number): void;
 }
 
-export function createDatabaseTime(db: Kysely<Database>, resyncMs: number = RESYNC_MS): DatabaseTime {
+export function createDatabaseTime(
+  db: Kysely<Database>,
+  resyncMs: number = RESYNC_MS,
+  patienceMs: number = PATIENCE_MS,
+): DatabaseTime {
   let offset = Number.NEGATIVE_INFINITY;
   let syncedAt = Number.NEGATIVE_INFINITY;
   let syncing: Promise<void> | null = null;
@@ -55,9 +61,16 @@ export function createDatabaseTime(db: Kysely<Database>, resyncMs: number = RESY
         syncing ??= sync().finally(() => {
           syncing = null;
         });
-        await syncing;
+        await (offset === Number.NEGATIVE_INFINITY ? syncing : within(patienceMs, syncing));
       }
       return Math.round(performance.now() + offset);
     },
   };
+}
+
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([done, late.promise]);
+  clearTimeout(timer);
 }

@@ -46,8 +46,8 @@ export function createTestEngine(
   const engine = createEngine({
     db: database.db,
     coordination,
-    // Asked anew for every use: tests move the clock between two calls.
-    time: createDatabaseTime(database.db, 0),
+    // Asked anew for every use, however long that takes: tests move the clock between two calls.
+    time: createDatabaseTime(database.db, 0, 60_000),
     log: SILENT,
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     policyOf: options.policyOf ?? defaultPolicies,

@@ -51,7 +51,7 @@ export class Workbench {
     this.deps = {
       db,
       coordination: createLocalCoordination(),
-      time: createDatabaseTime(db, 0),
+      time: createDatabaseTime(db, 0, 60_000),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       settings: DEFAULT_SETTINGS,
       policyOf: defaultPolicies,
