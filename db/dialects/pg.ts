@@ -32,6 +32,8 @@ export function createPgPool(options: PgOptions): Pool {
     // A transaction that is left open keeps every dead row version alive for all others.
     idle_in_transaction_session_timeout: 15_000,
     statement_timeout: 30_000,
+    // The server's own time-out does nothing about a server that went silent without hanging up.
+    query_timeout: 35_000,
     lock_timeout: 5_000,
     // Statements here take milliseconds; compiling one of them takes fifty.
     options: "-c jit=off -c plan_cache_mode=force_generic_plan",

@@ -49,9 +49,13 @@ export function toWantedKeys(records: readonly IdempotencyRecord[]): string {
 }
 
 /** What is left of the keys when the used ones are taken out. */
-export function unusedKeys(records: readonly IdempotencyRecord[], used: readonly UsedKey[]): ReadonlySet<string> {
+export function unusedKeys(
+  records: readonly IdempotencyRecord[],
+  used: readonly UsedKey[],
+): ReadonlySet<string> {
   const taken = new Set(records.map(keyText));
-  for (const { principal, key, element } of used) taken.delete(keyText({ principal, requestId: key, element }));
+  for (const { principal, key, element } of used)
+    taken.delete(keyText({ principal, requestId: key, element }));
   return taken;
 }
 

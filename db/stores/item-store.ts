@@ -34,13 +34,16 @@ const openBlockers = statement<{
   on_cancelled: string | null;
 }>(
   "items_blockers",
+  // So many of each item, and not of all together: one item with many must not hide another's.
   `select d.to_item, d.from_item, i.title, s.role, s.outcome, d.unblock_at, d.on_cancelled
-   from dependencies d
+   from unnest($1::uuid[]) as wanted(id)
+   cross join lateral (
+     select d.* from dependencies d where d.to_item = wanted.id and d.type = 'BLOCKS'
+     order by d.created_at, d.id limit 500
+   ) d
    join item_state s on s.item_id = d.from_item
    join items i on i.id = d.from_item
-   where d.to_item = any($1::uuid[]) and d.type = 'BLOCKS'
-   order by d.created_at, d.id
-   limit 500`,
+   order by d.created_at, d.id`,
 );
 
 export type BlockerRow = Awaited<ReturnType<typeof openBlockers>>[number];

@@ -57,7 +57,7 @@ export function createTestEngine(
     engine,
     coordination,
     call(name, input, caller = {}) {
-      const operation = operationByName.get(name as never);
+      const operation = operationByName.get(name);
       if (operation === undefined) throw new Error(`no operation ${name}`);
       return engine.execute(name, parseInput(operation, input), { ...testCaller(), ...caller });
     },

@@ -9,12 +9,7 @@
  */
 import { findClaimedHeads } from "../../../db/stores/claimed-head-store.ts";
 import { openClaims, type OpenedClaims } from "../../../db/stores/holder-store.ts";
-import {
-  type IdempotencyRecord,
-  keyText,
-  type SavedAnswer,
-  
-} from "../../../db/stores/idempotency-store.ts";
+import { type IdempotencyRecord, keyText, type SavedAnswer } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
 import { fault } from "../../contract/errors.ts";

@@ -35,7 +35,8 @@ export async function releaseClaim(
     return result;
   } catch (error) {
     const failure = asFault(error);
-    if (failure.code === "idempotency_mismatch" || failure.code === "INTERNAL_ERROR") throw error;
+    // What concerns the key concerns the whole call.
+    if (failure.code.startsWith("idempotency_") || failure.code === "INTERNAL_ERROR") throw error;
     return { itemId: entry.itemId, outcome: "db_error", error: failure.message, hint: failure.hint };
   }
 }

@@ -70,7 +70,9 @@ export function afterCommit(deps: EngineDeps, world: World): void {
   }
   const live = world.opened.flatMap(({ itemId, fence }) => {
     const state = world.find(itemId);
-    return state?.fence === fence && state.claim !== null ? [{ key: itemId, fence, ttlMs: state.claim.ttlMs }] : [];
+    return state?.fence === fence && state.claim !== null
+      ? [{ key: itemId, fence, ttlMs: state.claim.ttlMs }]
+      : [];
   });
   if (live.length > 0) void claimClock.touch(live, world.now);
   if (offersMore(world)) wakeUps.publish([CLAIMABLE]);

@@ -119,7 +119,7 @@ export class Workbench {
       await saveWorld(tx, locked);
       return locked;
     });
-    await afterCommit(this.deps, world);
+    afterCommit(this.deps, world);
     return world.get(itemId).fence;
   }
 
@@ -131,7 +131,7 @@ export class Workbench {
       await saveWorld(tx, locked);
       return locked;
     });
-    await afterCommit(this.deps, world);
+    afterCommit(this.deps, world);
   }
 
   async state(id: string): Promise<StateView> {
