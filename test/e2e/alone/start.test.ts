@@ -1,4 +1,5 @@
 /** `muster start` as a user meets it: a real process on a directory of its own. */
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -139,6 +140,40 @@ describe("muster start", () => {
     const answer = await clientOf(third).call("query_items", { operation: "search" });
     const titles = ("items" in answer ? answer.items : []).map((item) => item.title);
     expect(titles.toSorted()).toEqual(["kept through a kill", "kept through a stop"]);
+  });
+
+  it("answers a call that is repeated after a kill with what it had done, and does nothing twice [B58] [P-26]", async () => {
+    const dataDir = await usedDirectory();
+    const first = await start(dataDir);
+    const actor = { id: "ann", kind: "subagent" as const };
+    const repeated = async (server: MusterProcess): Promise<unknown[]> => {
+      const client = clientOf(server);
+      const made = await client.call("manage_items", create);
+      return [made, await client.call("claim_item", claim)];
+    };
+    const create = {
+      operation: "create" as const,
+      actor,
+      requestId: randomUUID(),
+      items: [{ title: "made once" }],
+    };
+    const claim = {
+      actor,
+      workerId: "ann-1",
+      requestId: randomUUID(),
+      claims: [{ selector: {}, start: true }],
+    };
+    const [made, claimed] = (await repeated(first)) as [{ items: object[] }, { claims: object[] }];
+    expect(claimed.claims).toMatchObject([{ outcome: "success", fence: 1, started: true }]);
+    await first.kill();
+
+    const second = await start(dataDir);
+    const [madeAgain, claimedAgain] = (await repeated(second)) as [typeof made, typeof claimed];
+    expect(madeAgain.items).toEqual(made.items.map((item) => ({ ...item, replayed: true })));
+    const { msLeft: _, ...settled } = claimed.claims[0] as { msLeft: number };
+    expect(claimedAgain.claims).toMatchObject([{ ...settled, replayed: true, fenceCurrent: true }]);
+    const found = await clientOf(second).call("query_items", { operation: "search" });
+    expect("items" in found ? found.items : []).toHaveLength(1);
   });
 
   it("knows a session that it signed before it was restarted", async () => {
