@@ -129,7 +129,7 @@ const save = statement<never>(
        ttl_ms = c.ttl_ms,
        role_changed_at = case when s.role <> c.role then muster_now() else s.role_changed_at end,
        modified_at = case when s.role <> c.role then greatest(muster_now(), s.modified_at) else s.modified_at end
-     from jsonb_to_recordset($1::jsonb) as c(
+     from json_to_recordset($1::json) as c(
        item_id uuid, role text, previous_role text, outcome text, status_label text, blockers int,
        ancestor_blockers int, open_children int, done_children int, close_withheld boolean,
        available_at timestamptz, attempts int, dead boolean, agent text, session text, fence bigint,
@@ -137,31 +137,31 @@ const save = statement<never>(
      where s.item_id = c.item_id and s.item_id = any($7::uuid[])
    ), ended as (
      update attempts a set ended_at = muster_now(), end_reason = c.reason, detail = c.detail
-     from jsonb_to_recordset($2::jsonb) as c(item_id uuid, fence bigint, reason text, detail text)
+     from json_to_recordset($2::json) as c(item_id uuid, fence bigint, reason text, detail text)
      where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null and a.item_id = any($8::uuid[])
    ), opened as (
      insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail)
      select c.item_id, c.fence, c.agent, c.session, c.parent_agent, muster_now(),
        case when c.reason is not null then muster_now() end, c.reason, c.detail
-     from jsonb_to_recordset($3::jsonb) as c(item_id uuid, fence bigint, agent text, session text, parent_agent text,
+     from json_to_recordset($3::json) as c(item_id uuid, fence bigint, agent text, session text, parent_agent text,
        reason text, detail text)
    ), moved as (
      insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
        agent, session, actor, fence, at)
      select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
        c.agent, c.session, c.actor, c.fence, muster_now()
-     from jsonb_to_recordset($4::jsonb) as c(item_id uuid, root_id uuid, from_role text, to_role text,
+     from json_to_recordset($4::json) as c(item_id uuid, root_id uuid, from_role text, to_role text,
        from_label text, to_label text, trigger text, summary text, agent text, session text, actor jsonb,
        fence bigint)
    ), answered as (
      insert into idempotency (principal, key, element, operation, fingerprint, answer, target_id, created_at)
      select c.principal, c.key, c.element, c.operation, c.fingerprint, c.answer, c.target_id, muster_now()
-     from jsonb_to_recordset($6::jsonb) as c(principal text, key uuid, element text, operation text, fingerprint text,
+     from json_to_recordset($6::json) as c(principal text, key uuid, element text, operation text, fingerprint text,
        answer jsonb, target_id uuid)
    )
    insert into events (type, item_id, root_id, data, at)
    select c.type, c.item_id, c.root_id, c.data, muster_now()
-   from jsonb_to_recordset($5::jsonb) as c(type text, item_id uuid, root_id uuid, data jsonb)`,
+   from json_to_recordset($5::json) as c(type text, item_id uuid, root_id uuid, data jsonb)`,
 );
 
 /** Writes what the decision changed, and the answers under their keys: one statement, however many items changed. */
