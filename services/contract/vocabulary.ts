@@ -1,21 +1,10 @@
-/** The closed sets of words on the wire. Those of the domain are checked against core's types. */
-import type { Priority, Role, Trigger } from "../core/roles.ts";
+/** The closed sets of words on the wire. Those of the domain are core's own. */
+import type { Priority } from "../core/roles.ts";
 
-export const ROLES = ["queue", "work", "review", "blocked", "terminal"] as const satisfies readonly Role[];
+export { ROLES, TRIGGERS } from "../core/roles.ts";
+
 /** Roles in which an item can be offered to an agent. */
 export const CLAIMABLE_ROLES = ["queue", "work", "review", "blocked"] as const;
-export const TRIGGERS = [
-  "start",
-  "complete",
-  "block",
-  "hold",
-  "resume",
-  "cancel",
-  "reopen",
-  "requeue",
-  "rework",
-  "fail",
-] as const satisfies readonly Trigger[];
 export const PRIORITIES = ["high", "medium", "low"] as const satisfies readonly Priority[];
 export const DEPENDENCY_TYPES = ["BLOCKS", "IS_BLOCKED_BY", "RELATES_TO"] as const;
 export const THRESHOLDS = ["queue", "work", "review", "terminal"] as const;

@@ -51,9 +51,8 @@ describe("the tree", () => {
   });
 
   it("knows nothing of the machine it was written on", () => {
-    const traces = ["/work/", "/root/", "/home/[a-z]", "/Users/[a-z]", "/tmp/[a-z]+/"].map(
-      (path) => new RegExp(`(^|[\\s"'\`(=])${path}`, "m"),
-    );
+    const folders = ["work/", "root/", "home/[a-z]", "Users/[a-z]", "tmp/[a-z]+/"];
+    const traces = folders.map((folder) => new RegExp(`(^|[\\s"'\`(=])/${folder}`, "m"));
     const found = texts.filter((file) => traces.some((trace) => trace.test(read(file))));
     expect(found).toEqual([]);
   });
