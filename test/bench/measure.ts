@@ -1,6 +1,7 @@
 /**
  * Interleaved rounds: every contender runs in every round, in a rotated order, so that a
- * noisy minute of the machine hits all of them. Only ratios of medians travel.
+ * noisy minute of the machine hits all of them. Queues are filled once a round and last
+ * for all of its cells. Only ratios of medians travel.
  */
 import type { Contender } from "./contender.ts";
 
@@ -24,6 +25,7 @@ export interface MeasureOptions {
 export async function measure(contenders: readonly Contender[], options: MeasureOptions): Promise<Cell[]> {
   const cells = new Map<string, Cell>();
   for (let round = 0; round < options.rounds; round += 1) {
+    for (const contender of contenders) await contender.prepare(options.rows);
     for (const callers of options.callers) {
       for (let turn = 0; turn < contenders.length; turn += 1) {
         const contender = contenders[(turn + round) % contenders.length];
@@ -31,7 +33,6 @@ export async function measure(contenders: readonly Contender[], options: Measure
         const key = `${contender.name} ${callers}`;
         const cell = cells.get(key) ?? { contender: contender.name, callers, rates: [], duplicates: 0 };
         cells.set(key, cell);
-        await contender.prepare(options.rows);
         const { rate, duplicates } = await runFor(contender, callers, options.secondsPerCell);
         cell.rates.push(rate);
         cell.duplicates += duplicates;
