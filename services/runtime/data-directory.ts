@@ -9,8 +9,17 @@
  * It is for its owner only: whoever reads it can act as the server.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { lockDirectory } from "./directory-lock.ts";
 import { UnavailableError } from "./exit.ts";
@@ -74,14 +83,27 @@ export function readServerAddress(path: string): ServerAddress | null {
 
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
-    // The mode above counts only for a folder that is made now.
+    makeMissing(resolve(path));
+    // The mode counts only for a folder that is made now.
     chmodSync(path, OWNER_ONLY_DIRECTORY);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     throw new UnavailableError(`The data directory ${path} cannot be used: ${cause}. Set MUSTER_DATA_DIR.`, {
       cause: error,
     });
+  }
+}
+
+/** Level by level: where no folder can be made at all, Node's own recursion never comes back. */
+function makeMissing(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeMissing(parent);
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY_DIRECTORY });
+  } catch (error) {
+    // Another process was quicker.
+    if (!existsSync(path)) throw error;
   }
 }
 

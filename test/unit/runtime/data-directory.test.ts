@@ -57,6 +57,15 @@ describe("a data directory", () => {
     directory.release();
   });
 
+  it("is refused where no folder can be made, with the way out", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    // The second is no folder of anybody's: Node's recursive mkdir tries there for ever.
+    const nowhere = [join(file, "a", "b"), ...(process.platform === "linux" ? ["/proc/nope/a"] : [])];
+    for (const path of nowhere)
+      await expect(openDataDirectory(path)).rejects.toThrow(/cannot be used: .*Set MUSTER_DATA_DIR/);
+  });
+
   it("is served by one process: a second one is told where the first listens, and ends with 69", async () => {
     const directory = await openDataDirectory(folder);
     directory.announce({ url: "http://127.0.0.1:3001", pid: process.pid, version: "1.0.0" });
