@@ -67,7 +67,7 @@ export function createCoalescer<Call, Answer>(
     scheduled = false;
     while (queue.length > 0 && inFlight < options.lanes) {
       // Shared among the free lanes: while one waits for its commit, the other decides.
-      const share = Math.max(SHARE_MIN, Math.ceil(queue.length / 2));
+      const share = Math.max(SHARE_MIN, Math.ceil(queue.length / (options.lanes - inFlight)));
       const batch = take(Math.min(share, options.maxBatch));
       inFlight += 1;
       void flush(options, batch).finally(() => {

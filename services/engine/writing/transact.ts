@@ -42,14 +42,13 @@ export async function lockWorld(
   wider: Wider,
   neighbours: Neighbours = "all",
 ): Promise<World> {
-  const world = await loadWorld(tx, {
+  return await loadWorld(tx, {
     items,
     extra: wider,
     neighbours,
     policyOf: deps.policyOf,
     onCancelled: deps.settings.onCancelled,
   });
-  return world;
 }
 
 export { saveWorld };
