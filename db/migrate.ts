@@ -7,11 +7,13 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
 import * as workGraph from "./migrations/0001-work-graph.ts";
 import * as oneTrip from "./migrations/0002-one-trip.ts";
+import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-work-graph": workGraph,
   "0002-one-trip": oneTrip,
+  "0007-resource-leases": resourceLeases,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

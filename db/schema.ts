@@ -73,6 +73,12 @@ export interface ItemStateTable {
   tags: string[];
   needs: string[];
   assignee: string | null;
+  /** What it takes when it enters work, for offers to be filtered by. */
+  resources: Json<Record<string, unknown>[]> | null;
+  /** Keys of its leases. */
+  leased: string[] | null;
+  /** Keys that were taken from it by force since it entered work. */
+  lost_leases: string[] | null;
 }
 
 export interface AttemptsTable {
@@ -113,6 +119,8 @@ export interface TransitionsTable {
   session: string | null;
   actor: Json<Record<string, unknown>> | null;
   fence: number | null;
+  /** Resources that the move took, and those that its caller named. */
+  consumed_credentials: string[] | null;
   at: DefaultInstant;
 }
 
@@ -167,6 +175,47 @@ export interface SweepsTable {
   freed: number;
 }
 
+export interface ResourceKeysTable {
+  key: string;
+  ended_at: Instant | null;
+}
+
+export interface ResourceLeasesTable {
+  item_id: string;
+  key: string;
+  mode: "exclusive" | "shared";
+  ttl_ms: number;
+  fence: number;
+  acquired_by: string | null;
+  acquired_at: Instant;
+  original_acquired_at: Instant;
+  /** Of an item that nobody holds; a held item's leases end with its claim. */
+  expires_at: Instant;
+}
+
+export interface ResourceLeaseHistoryTable {
+  id: Generated<number>;
+  item_id: string;
+  key: string;
+  mode: "exclusive" | "shared";
+  fence: number;
+  acquired_by: string | null;
+  acquired_at: Instant;
+  released_at: Instant | null;
+  release_reason: "released" | "expired" | "force_released" | null;
+  released_by: string | null;
+  detail: string | null;
+}
+
+export interface ResourceTicketsTable {
+  item_id: string;
+  key: string;
+  number: number;
+  fence: number;
+  role_changed_at: Instant;
+  issued_at: Instant;
+}
+
 export interface Database {
   muster_settings: SettingsTable;
   items: ItemsTable;
@@ -179,4 +228,8 @@ export interface Database {
   events: EventsTable;
   agents: AgentsTable;
   sweeps: SweepsTable;
+  resource_keys: ResourceKeysTable;
+  resource_leases: ResourceLeasesTable;
+  resource_lease_history: ResourceLeaseHistoryTable;
+  resource_tickets: ResourceTicketsTable;
 }

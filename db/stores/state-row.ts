@@ -9,7 +9,10 @@ export const STATE_COLUMNS = `s.item_id, s.root_id, s.parent_id, s.ancestors, s.
   s.available_at, s.attempts, s.dead, s.start_gate_open, s.agent, s.session, s.fence, s.claimed_at,
   s.original_claimed_at, s.expires_at, s.ttl_ms, s.priority, s.complexity, s.created_at, s.type, s.needs, s.assignee`;
 
-export type StateRow = Omit<Selectable<ItemStateTable>, "rank" | "modified_at" | "role_changed_at" | "tags">;
+export type StateRow = Omit<
+  Selectable<ItemStateTable>,
+  "rank" | "modified_at" | "role_changed_at" | "tags" | "resources" | "leased" | "lost_leases"
+>;
 
 export function toItemState(row: StateRow): ItemState {
   return {
