@@ -1,6 +1,7 @@
 /** PostgreSQL through node-postgres, with hot statements prepared by name. */
 import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
 import { Pool, type PoolClient, types } from "pg";
+import { Column } from "../binary-array.ts";
 import { preparedName } from "../statement.ts";
 
 const INT8 = 20;
@@ -73,13 +74,18 @@ class NamedClient {
     const name = preparedName(text);
     const query = name === undefined ? { text } : { name, text };
     // Kysely types the result by its own command union; the shape is pg's own.
-    return (await this.#client.query({ ...query, values: values === undefined ? [] : [...values] })) as never;
+    return (await this.#client.query({ ...query, values: (values ?? []).map(toWire) })) as never;
   }
 
   release(destroy?: boolean): void {
     this.#client.release(destroy);
     this.#client.removeListener("error", ignore);
   }
+}
+
+/** The driver sends buffers in binary format. */
+function toWire(value: unknown): unknown {
+  return value instanceof Column ? value.toBinary() : value;
 }
 
 function ignore(): void {}

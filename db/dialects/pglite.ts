@@ -19,6 +19,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from "kysely";
+import { Column } from "../binary-array.ts";
 
 const ACQUIRE_TIMEOUT_MS = 20_000;
 
@@ -96,7 +97,9 @@ class PgliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const result = await this.#pglite.query<Row>(query.sql, [...query.parameters], { rowMode: "object" });
+    const result = await this.#pglite.query<Row>(query.sql, query.parameters.map(toWire), {
+      rowMode: "object",
+    });
     const affected = result.affectedRows;
     return affected === undefined
       ? { rows: result.rows }
@@ -107,4 +110,9 @@ class PgliteConnection implements DatabaseConnection {
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error("the embedded database does not stream");
   }
+}
+
+/** The driver writes arrays as text by itself. */
+function toWire(value: unknown): unknown {
+  return value instanceof Column ? value.toValues() : value;
 }

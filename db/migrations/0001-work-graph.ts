@@ -218,10 +218,11 @@ const STATEMENTS: readonly string[] = [
      element text not null,
      operation text not null,
      fingerprint text not null,
-     answer jsonb not null,
+     answer json not null,
      target_id uuid,
      created_at timestamptz not null default muster_now(),
-     primary key (principal, key, element)
+     -- The key first: it alone nearly always decides where a row goes, and costs least to compare.
+     primary key (key, principal, element)
    )`,
   // Takes keys for this transaction and answers those that were used before. A key that another
   // transaction is using right now is waited for; the look comes after the wait, with a snapshot of

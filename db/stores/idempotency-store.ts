@@ -69,7 +69,7 @@ const save = statement<never>(
   `insert into idempotency (principal, key, element, operation, fingerprint, answer, target_id, created_at)
    select c.principal, c.key, c.element, c.operation, c.fingerprint, c.answer, c.target_id, muster_now()
    from jsonb_to_recordset($1::jsonb) as c(principal text, key uuid, element text, operation text, fingerprint text,
-     answer jsonb, target_id uuid)`,
+     answer json, target_id uuid)`,
 );
 
 export interface SavedAnswer extends IdempotencyRecord {

@@ -5,7 +5,8 @@
  */
 import { type Handle } from "../../../db/statement.ts";
 import { inTransaction, StartOver, type Tail } from "../../../db/transaction.ts";
-import { loadWorld, type Neighbours, saveWorld } from "../../../db/stores/world-store.ts";
+import { saveWorld } from "../../../db/stores/save-world.ts";
+import { loadWorld, type Neighbours } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 
