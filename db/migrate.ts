@@ -8,12 +8,14 @@ import { type Migration, type MigrationProvider, Migrator } from "kysely/migrati
 import * as workGraph from "./migrations/0001-work-graph.ts";
 import * as oneTrip from "./migrations/0002-one-trip.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
+import * as attribution from "./migrations/0008-attribution.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-work-graph": workGraph,
   "0002-one-trip": oneTrip,
   "0007-resource-leases": resourceLeases,
+  "0008-attribution": attribution,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

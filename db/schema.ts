@@ -5,6 +5,10 @@ import type { Outcome, Priority, Role } from "../services/core/roles.ts";
 type Instant = ColumnType<Date, Date | string, Date | string>;
 type DefaultInstant = ColumnType<Date, Date | string | undefined, Date | string>;
 type Json<T> = ColumnType<T, string, string>;
+/** What a caller said of itself, and what its client calls itself. */
+type StoredActor = Json<Record<string, unknown>> | null;
+/** What became of its proof; null where nothing verifies. */
+type StoredVerification = Json<Record<string, unknown>> | null;
 
 export interface SettingsTable {
   name: string;
@@ -35,7 +39,11 @@ export interface ItemsTable {
   created_at: DefaultInstant;
   modified_at: DefaultInstant;
   created_by: string | null;
+  created_actor: StoredActor;
+  created_verification: StoredVerification;
   modified_by: string | null;
+  modified_actor: StoredActor;
+  modified_verification: StoredVerification;
 }
 
 export interface ItemStateTable {
@@ -92,6 +100,8 @@ export interface AttemptsTable {
   end_reason: "completed" | "released" | "expired" | "revoked" | "failed" | null;
   detail: string | null;
   usage: Json<Record<string, unknown>> | null;
+  actor: StoredActor;
+  verification: StoredVerification;
 }
 
 export interface DependenciesTable {
@@ -103,6 +113,8 @@ export interface DependenciesTable {
   on_cancelled: "hold" | "release" | null;
   created_at: DefaultInstant;
   created_by: string | null;
+  created_actor: StoredActor;
+  created_verification: StoredVerification;
 }
 
 export interface TransitionsTable {
@@ -117,7 +129,8 @@ export interface TransitionsTable {
   summary: string | null;
   agent: string | null;
   session: string | null;
-  actor: Json<Record<string, unknown>> | null;
+  actor: StoredActor;
+  verification: StoredVerification;
   fence: number | null;
   /** Resources that the move took, and those that its caller named. */
   consumed_credentials: string[] | null;
@@ -132,6 +145,8 @@ export interface TrashTable {
   items_count: number;
   deleted_at: DefaultInstant;
   deleted_by: string | null;
+  deleted_actor: StoredActor;
+  deleted_verification: StoredVerification;
   expires_at: Instant;
   restored_at: Instant | null;
   snapshot: Json<Record<string, unknown>>;
@@ -164,6 +179,7 @@ export interface AgentsTable {
   kind: string | null;
   parent_agent: string | null;
   client: Json<{ name: string; version: string }> | null;
+  verification: StoredVerification;
   capabilities: string[];
   first_seen_at: DefaultInstant;
   last_seen_at: DefaultInstant;
@@ -173,6 +189,19 @@ export interface SweepsTable {
   name: string;
   ran_at: Instant;
   freed: number;
+}
+
+export interface AuditLogTable {
+  id: Generated<number>;
+  at: DefaultInstant;
+  action: string;
+  item_id: string | null;
+  root_id: string | null;
+  agent: string | null;
+  session: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+  data: Json<Record<string, unknown>>;
 }
 
 export interface ResourceKeysTable {
@@ -232,4 +261,5 @@ export interface Database {
   resource_leases: ResourceLeasesTable;
   resource_lease_history: ResourceLeaseHistoryTable;
   resource_tickets: ResourceTicketsTable;
+  audit_log: AuditLogTable;
 }
