@@ -44,10 +44,13 @@ export interface TransitionRecord {
 export interface Author {
   readonly agent: string | null;
   readonly session: string | null;
+  /** What the caller said of itself, and what its client calls itself. Without an id if only the client is known. */
   readonly actor: Readonly<Record<string, unknown>> | null;
+  /** What became of its proof; null where nothing verifies. */
+  readonly verification: Readonly<Record<string, unknown>> | null;
 }
 
-export const NOBODY: Author = { agent: null, session: null, actor: null };
+export const NOBODY: Author = { agent: null, session: null, actor: null, verification: null };
 
 export interface EndedAttempt {
   readonly itemId: string;

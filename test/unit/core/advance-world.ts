@@ -153,7 +153,7 @@ export function decide(
     summary: null,
     label: null,
     writer,
-    by: { agent: writer.agent, session: writer.session, actor: null },
+    by: { agent: writer.agent, session: writer.session, actor: null, verification: null },
     failure: { class: "item", reason: null },
     operator: false,
     random: 0,
