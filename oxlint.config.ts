@@ -24,6 +24,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "services/worker-sdk": { may: ["services/contract"], packages: [] },
   "services/runtime": { may: ["services/contract"], packages: ["zod", "pino"] },
   "services/coordination": { may: INNER, packages: ["ioredis"] },
+  // Checks the proofs of actors for the engine; keys come from the network or a file.
+  "services/verification": {
+    may: [...INNER, "services/engine/actors/verifier.ts"],
+    packages: ["jose"],
+  },
   db: { may: INNER, packages: ["kysely", "pg", "@electric-sql/pglite"] },
   "services/engine": { may: [...INNER, "db", "services/coordination/port.ts"], packages: ["kysely"] },
   "services/api": {
