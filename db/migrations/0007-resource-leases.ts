@@ -130,8 +130,7 @@ const STATEMENTS: readonly string[] = [
          as c(item_id uuid, key text, at timestamptz, reason text, by text, detail text)
        where h.item_id = c.item_id and h.key = c.key and h.released_at is null;
      update resource_keys k set ended_at = greatest(k.ended_at, c.at)
-       from (select e.key, max(e.at) as at from json_to_recordset(changes -> 'ended') as e(key text, at timestamptz)
-         group by e.key) c
+       from json_to_recordset(changes -> 'keys') as c(key text, at timestamptz)
        where k.key = c.key;
      insert into resource_leases (item_id, key, mode, ttl_ms, fence, acquired_by, acquired_at, original_acquired_at,
          expires_at)
@@ -142,10 +141,12 @@ const STATEMENTS: readonly string[] = [
        on conflict (item_id, key) do update set mode = excluded.mode, ttl_ms = excluded.ttl_ms,
          fence = excluded.fence, acquired_by = excluded.acquired_by, acquired_at = excluded.acquired_at,
          expires_at = excluded.expires_at;
-     insert into resource_lease_history (item_id, key, mode, fence, acquired_by, acquired_at)
-       select c.item_id, c.key, c.mode, c.fence, c.acquired_by, c.acquired_at
+     insert into resource_lease_history (item_id, key, mode, fence, acquired_by, acquired_at, released_at,
+         release_reason, released_by, detail)
+       select c.item_id, c.key, c.mode, c.fence, c.acquired_by, c.acquired_at,
+         case when c.at is not null then greatest(c.at, c.acquired_at) end, c.reason, c.by, c.detail
        from json_to_recordset(changes -> 'begun') as c(item_id uuid, key text, mode text, fence bigint,
-         acquired_by text, acquired_at timestamptz);
+         acquired_by text, acquired_at timestamptz, at timestamptz, reason text, by text, detail text);
      delete from resource_tickets t using json_array_elements_text(changes -> 'served') as c(item_id)
        where t.item_id = c.item_id::uuid;
      insert into resource_tickets (item_id, key, number, fence, role_changed_at, issued_at)

@@ -106,6 +106,7 @@ const claimRefused = answer({
   claimRef: z.string().optional(),
   retryAfterMs: z.int().optional(),
   contendedItemId: id.optional(),
+  contendedResources: z.array(z.string()).optional(),
   excluded: excludedCounts.optional(),
   nextAt: at.optional(),
   details: z.record(z.string(), z.unknown()).optional(),

@@ -6,6 +6,7 @@
 import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
+import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
@@ -18,6 +19,8 @@ export interface AdvanceRequest {
   readonly itemId: string;
   readonly trigger: Trigger;
   readonly summary: string | null;
+  /** What the caller says that it used. */
+  readonly credentials?: readonly string[];
   /** Worn instead of the trigger's own label. */
   readonly label: string | null;
   readonly writer: Writer;
@@ -57,7 +60,13 @@ export type AdvanceRefusal =
   | { readonly code: "item_dead" }
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
-  | { readonly code: "open_children"; readonly openChildren: number };
+  | { readonly code: "open_children"; readonly openChildren: number }
+  | {
+      readonly code: "resource_unavailable";
+      readonly contended: LeaseObstacle;
+      /** Its place in the line; null if it has none, since nobody holds it. */
+      readonly position: number | null;
+    };
 
 export function decideAdvance(world: World, request: AdvanceRequest, context: WriterContext): AdvanceVerdict {
   const refusal = judge(world, request, context);
@@ -82,13 +91,23 @@ function judge(world: World, request: AdvanceRequest, context: WriterContext): A
       ttlMs: item.claim?.ttlMs ?? 0,
     };
   }
-  if (writer.kind !== "free_first") return judgeMove(world, item, request);
+  if (writer.kind !== "free_first") return standInLine(world, item, judgeMove(world, item, request));
   // Tried on a fork: where freeing leaves the item is for the one function that frees to say.
   const fork = world.fork();
   freeFirst(fork, request);
   const against = judgeMove(fork, fork.get(item.id), request);
   if (against === null) freeFirst(world, request);
   return against;
+}
+
+/** The one thing that a refusal leaves behind: whoever holds the item and found a resource taken is next for it. */
+function standInLine(world: World, item: ItemState, refusal: AdvanceRefusal | null): AdvanceRefusal | null {
+  if (refusal?.code !== "resource_unavailable" || item.claim === null) return refusal;
+  world.leases.wait(
+    item.id,
+    world.leases.declaredBy(item).requirements.map(({ key }) => key),
+  );
+  return { ...refusal, position: refusal.contended.ahead + 1 };
 }
 
 function freeFirst(world: World, request: AdvanceRequest): void {
@@ -117,7 +136,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.role === "terminal" && item.openChildren > 0) {
     return { code: "open_children", openChildren: item.openChildren };
   }
-  return null;
+  const contended = target.role === "work" && item.role !== "work" ? judgeLeases(world, item) : null;
+  return contended === null ? null : { code: "resource_unavailable", contended, position: null };
 }
 
 function apply(world: World, request: AdvanceRequest): AdvanceApplied {
@@ -171,6 +191,7 @@ function applyMove(
     trigger,
     summary: request.summary,
     by: request.by,
+    credentials: request.credentials ?? [],
   });
   resetCount(world, before, target.role, request.operator);
   const above = cascade(world, before.id, before.role, request.by, before.claim ?? holderOf(request.writer));

@@ -11,6 +11,7 @@
  * finish in any order.
  */
 import { clearClaim } from "./clear-claim.ts";
+import { judgeLeases } from "./leases/hold-leases.ts";
 import { labelAfter, type Role } from "./roles.ts";
 import { moveItem, type Unblocked } from "./move.ts";
 import type { Holder, ItemState } from "./state.ts";
@@ -25,6 +26,9 @@ export interface CascadeEvent {
   readonly roleBlocked?: true;
   /** Somebody holds the parent: it closes when that claim ends. */
   readonly held?: true;
+  /** What it has to have in work is taken: the child goes on without it. */
+  readonly resourceBlocked?: true;
+  readonly contendedResources?: readonly string[];
 }
 
 export interface CascadeReport {
@@ -147,7 +151,8 @@ function closeOne(
 function reopenUpward(world: World, id: string, by: Author, report: CascadeReport): void {
   for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
     if (world.policyOf(parent).lifecycle !== "auto") return;
-    applyUpward(world, parent, "work", by, report);
+    // A live child under a closed parent would never be offered: without what work takes, it opens to the queue.
+    applyUpward(world, parent, judgeLeases(world, parent) === null ? "work" : "queue", by, report);
   }
 }
 
@@ -171,6 +176,18 @@ function startUpward(world: World, id: string, by: Author, report: CascadeReport
         targetRole: "work",
         applied: false,
         dependencyBlocked: true,
+      });
+      return;
+    }
+    const contended = judgeLeases(world, parent);
+    if (contended !== null) {
+      report.events.push({
+        itemId: parent.id,
+        previousRole: parent.role,
+        targetRole: "work",
+        applied: false,
+        resourceBlocked: true,
+        contendedResources: contended.keys,
       });
       return;
     }

@@ -7,6 +7,8 @@ import type { Claim, Holder, ItemState } from "./state.ts";
 /** A tenure is over after a day, however lively the heartbeats: nobody holds an item for ever. */
 export const TENURE_MS = 24 * 60 * 60 * 1000;
 
+type Lifetime = Pick<Claim, "expiresAt" | "ttlMs">;
+
 /**
  * Has this claim lapsed? Its expiry must have passed in the database, and either the
  * clock saw the holder die, or so much time went by that no clock could say otherwise.
@@ -14,7 +16,7 @@ export const TENURE_MS = 24 * 60 * 60 * 1000;
  *
  * @param seenDead the clock answered `dead` for this very fence
  */
-export function isLapsed(claim: Claim, now: number, seenDead: boolean): boolean {
+export function isLapsed(claim: Lifetime, now: number, seenDead: boolean): boolean {
   return claim.expiresAt <= now && (seenDead || claim.expiresAt + claim.ttlMs / 2 <= now);
 }
 
@@ -23,7 +25,7 @@ export function isLapsed(claim: Claim, now: number, seenDead: boolean): boolean 
  * that until no clock can say otherwise. Never longer than a ttl, though a transaction that
  * waited for the row reads a time from before the claim.
  */
-export function msUntilLapsed(claim: Claim, now: number): number {
+export function msUntilLapsed(claim: Lifetime, now: number): number {
   const until = claim.expiresAt > now ? claim.expiresAt : claim.expiresAt + claim.ttlMs / 2;
   return Math.max(1, Math.min(claim.ttlMs, Math.ceil(until - now)));
 }

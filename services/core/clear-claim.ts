@@ -1,3 +1,4 @@
+import { looseFromClaim } from "./leases/hold-leases.ts";
 import type { EndReason } from "./state.ts";
 import type { World } from "./world.ts";
 
@@ -6,6 +7,7 @@ export function clearClaim(world: World, id: string, reason: EndReason, detail: 
   const before = world.get(id);
   if (!before.claim) return;
   world.ended.push({ itemId: id, fence: before.fence, reason, detail });
+  looseFromClaim(world, before, reason);
   const after = world.update(id, { claim: null, fence: before.fence + 1 });
   // Finishing says so itself: the item went to terminal, and its claim with it.
   if (reason === "completed") return;

@@ -5,6 +5,7 @@
  * for it, so the counters cannot drift.
  */
 import { isSatisfied } from "./edges.ts";
+import { letGo, takeLeases } from "./leases/hold-leases.ts";
 import type { Outcome, ResumableRole, Role } from "./roles.ts";
 import type { ItemState } from "./state.ts";
 import { type Author, NotLocked, type World } from "./world.ts";
@@ -16,6 +17,8 @@ export interface Move {
   readonly trigger: string;
   readonly summary: string | null;
   readonly by: Author;
+  /** What the caller says that it used, besides what the schema declares. */
+  readonly credentials?: readonly string[];
 }
 
 export interface Unblocked {
@@ -33,6 +36,10 @@ export function moveItem(world: World, id: string, move: Move): Unblocked[] {
     ...(move.role === "terminal" ? { availableAt: null, closeWithheld: false } : {}),
     ...(move.role !== "blocked" ? { dead: false } : {}),
   });
+  if (before.role === "work" && after.role !== "work") letGo(world, id, move.by.agent);
+  if (before.role !== "work" && after.role === "work") takeLeases(world, id, move.by.agent);
+  // Whoever moves elsewhere waits no longer.
+  else world.leases.serve(id);
   world.transitions.push({
     itemId: id,
     rootId: after.rootId,
@@ -44,6 +51,7 @@ export function moveItem(world: World, id: string, move: Move): Unblocked[] {
     summary: move.summary,
     by: move.by,
     fence: after.fence,
+    consumed: consumedBy(world, after, before.role, move.credentials ?? []),
   });
   world.events.push({
     type: "item.advanced",
@@ -53,6 +61,17 @@ export function moveItem(world: World, id: string, move: Move): Unblocked[] {
   });
   countInParent(world, before, after);
   return settleEdges(world, before, after, move.trigger === "cascade");
+}
+
+/** What entering work takes comes first. */
+function consumedBy(
+  world: World,
+  after: ItemState,
+  from: Role,
+  credentials: readonly string[],
+): readonly string[] {
+  const entersWork = after.role === "work" && from !== "work";
+  return [...new Set([...(entersWork ? world.leases.declaredBy(after).keys : []), ...credentials])];
 }
 
 function resumable(state: ItemState): ResumableRole | null {

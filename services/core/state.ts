@@ -48,6 +48,10 @@ export interface ItemState {
   readonly type: string | null;
   readonly needs: readonly string[];
   readonly assignee: string | null;
+  /** Keys of the resources that it has, sorted. Whether a lease still lives, the lease says. */
+  readonly leased: readonly string[];
+  /** Keys that an operator took away since it entered work. */
+  readonly lostLeases: readonly string[];
 }
 
 /** What an item's schema says about its life. */

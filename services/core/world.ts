@@ -9,22 +9,12 @@
  * roots out of the lock set of ordinary completions.
  */
 import type { Edge } from "./edges.ts";
+import { emptyBook, type LeaseBook } from "./leases/lease-book.ts";
+import { NotLocked } from "./not-locked.ts";
 import type { Role } from "./roles.ts";
 import type { EndReason, Holder, ItemPolicy, ItemState } from "./state.ts";
 
-export class NotLocked extends Error {
-  /** Rows to lock next time. */
-  readonly items: readonly string[];
-  /** Items whose whole subtree must be locked next time. */
-  readonly subtrees: readonly string[];
-
-  constructor(items: readonly string[], subtrees: readonly string[] = []) {
-    super(`not in the locked set: ${[...items, ...subtrees].join(", ")}`);
-    this.name = "NotLocked";
-    this.items = items;
-    this.subtrees = subtrees;
-  }
-}
+export { NotLocked };
 
 export interface TransitionRecord {
   readonly itemId: string;
@@ -38,6 +28,8 @@ export interface TransitionRecord {
   readonly summary: string | null;
   readonly by: Author;
   readonly fence: number;
+  /** Resources that the move takes, and those that its caller named. */
+  readonly consumed: readonly string[];
 }
 
 /** Who is written into the audit; nobody for what Muster does by itself. */
@@ -85,11 +77,15 @@ export interface WorldInput {
   /** Roles of parents that were read without a lock. */
   readonly glimpsedRoles?: ReadonlyMap<string, Role>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** Nothing declares resources if it does not say. */
+  readonly leases?: LeaseBook;
 }
 
 export class World {
   readonly now: number;
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** Leases on the resources that are locked. */
+  readonly leases: LeaseBook;
   readonly transitions: TransitionRecord[] = [];
   readonly ended: EndedAttempt[] = [];
   readonly opened: OpenedAttempt[] = [];
@@ -104,6 +100,7 @@ export class World {
   constructor(input: WorldInput) {
     this.now = input.now;
     this.policyOf = input.policyOf;
+    this.leases = input.leases ?? emptyBook();
     this.#subtrees = new Set(input.subtrees);
     this.#glimpsedRoles = input.glimpsedRoles ?? new Map();
     this.#edgesOf = input.edgesOf === undefined ? null : new Set(input.edgesOf);
@@ -171,6 +168,7 @@ export class World {
       subtrees: this.#subtrees,
       glimpsedRoles: this.#glimpsedRoles,
       policyOf: this.policyOf,
+      leases: this.leases.fork(),
     });
   }
 

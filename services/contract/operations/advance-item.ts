@@ -119,6 +119,7 @@ const cascadeEvent = answer({
   roleBlocked: z.boolean().optional(),
   heldByAnother: z.boolean().optional(),
   resourceBlocked: z.boolean().optional(),
+  contendedResources: z.array(z.string()).optional(),
 });
 export type CascadeEvent = z.output<typeof cascadeEvent>;
 
@@ -154,6 +155,9 @@ const refused = answer({
   targetRole: role.optional(),
   blockers: z.array(blocker).optional(),
   contendedItemId: id.optional(),
+  contendedResources: z.array(z.string()).optional(),
+  /** Its place in the line for the resources; the first gets them. */
+  position: z.int().optional(),
   retryAfterMs: z.int().optional(),
   details: z.record(z.string(), z.unknown()).optional(),
 });
@@ -176,7 +180,7 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
       ),
       result.hint === undefined
         ? ""
-        : `Next: ${result.hint} ${facts({ retryAfterMs: result.retryAfterMs })}`.trim(),
+        : `Next: ${result.hint} ${facts({ position: result.position, retryAfterMs: result.retryAfterMs })}`.trim(),
     ];
   }
   const state = facts({

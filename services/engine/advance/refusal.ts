@@ -78,9 +78,31 @@ export function refusalElement(
           details: { openChildren: refusal.openChildren },
         }),
       );
+    case "resource_unavailable":
+      return contendedElement(itemId, trigger, refusal);
     case "dependency_blocked":
       return blockedElement(itemId, trigger, refusal, blockers, onCancelled);
   }
+}
+
+function contendedElement(
+  itemId: string,
+  trigger: string,
+  { contended, position }: Extract<AdvanceRefusal, { code: "resource_unavailable" }>,
+): RefusedElement {
+  const { keys, retryAfterMs } = contended;
+  return refusedElement(
+    itemId,
+    trigger,
+    fault(
+      "resource_unavailable",
+      `it needs ${keys.join(", ")}, which ${keys.length === 1 ? "is" : "are"} taken`,
+      {
+        retryAfterMs,
+      },
+    ),
+    { targetRole: "work", contendedResources: keys, ...(position === null ? {} : { position }) },
+  );
 }
 
 function blockedElement(

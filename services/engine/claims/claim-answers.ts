@@ -85,8 +85,12 @@ function notStartable(
   onCancelled: "hold" | "release",
 ): ClaimRefused {
   const element = refusalElement(itemId, "start", against, [], onCancelled);
-  const outcome = against.code === "dependency_blocked" ? "dependency_blocked" : "invalid_transition";
-  return refusal(outcome, `it cannot be started: ${String(element["error"])}`);
+  const cause = `it cannot be started: ${String(element["error"])}`;
+  if (against.code === "resource_unavailable") {
+    const { keys, retryAfterMs } = against.contended;
+    return { ...refusal(against.code, cause), contendedResources: [...keys], retryAfterMs };
+  }
+  return refusal(against.code === "dependency_blocked" ? against.code : "invalid_transition", cause);
 }
 
 function reference(claimRef: string | null): { claimRef?: string } {

@@ -83,6 +83,8 @@ function stateOf(id: string, spec: ItemSpec, states: ReadonlyMap<string, ItemSta
     type: null,
     needs: [],
     assignee: null,
+    leased: [],
+    lostLeases: [],
     ...rest,
     claim:
       claim === undefined

@@ -35,6 +35,8 @@ const READY: ItemState = {
   type: null,
   needs: [],
   assignee: null,
+  leased: [],
+  lostLeases: [],
 };
 const QUEUE: Offer = { roles: ["queue"], containers: false, startable: false };
 const ADA: Asker = { agent: "ada", capabilities: ["gpu"] };

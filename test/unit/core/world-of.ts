@@ -32,6 +32,8 @@ export function item(id: string, state: Partial<ItemState> = {}): ItemState {
     type: null,
     needs: [],
     assignee: null,
+    leased: [],
+    lostLeases: [],
     ...state,
   };
 }
