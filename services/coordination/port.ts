@@ -104,6 +104,29 @@ export interface Counters {
   take(key: string, limit: number, windowMs: number, cost: number): Promise<CountResult>;
 }
 
+/** Something that may be used for one purpose only, and when it may have been used before. */
+export interface SingleUse {
+  readonly key: string;
+  /** Using it again for the same is not another use. */
+  readonly purpose: string;
+  /** When it was made: it cannot have been used earlier. */
+  readonly madeAtMs: number;
+  /** How long it is to be remembered, in real time: at least until nobody would take it any more. */
+  readonly lifeMs: number;
+}
+
+/**
+ * `fresh`: not used before, as far back as it can have been. `again`: used before, for the same.
+ * `spent`: used for something else. `unknown`: the store is away, or its memory does not reach
+ * back to when the thing was made; nothing was noted then.
+ */
+export type UseOutcome = "fresh" | "again" | "spent" | "unknown";
+
+/** Lets something be used once, whichever replica it comes to. Does not reject because the store is away. */
+export interface SingleUses {
+  use(use: SingleUse, nowMs: number): Promise<UseOutcome>;
+}
+
 export interface CoordinationHealth {
   readonly state: "up" | "down";
   /** Set when the store runs in a way that can lose what must not be lost, such as an evicting policy. */
@@ -115,6 +138,7 @@ export interface Coordination {
   readonly idempotency: IdempotencyCache;
   readonly wakeUps: WakeUps;
   readonly counters: Counters;
+  readonly singleUses: SingleUses;
   /** Waits shortly for the first connection, so that a start can be followed by it. Never rejects. */
   health(): Promise<CoordinationHealth>;
   /** Ends every wait and leaves no handle open. Calls that come later do not reject either. */

@@ -7,6 +7,7 @@ import { createWakeUpHub } from "../wake-up-hub.ts";
 import { createLocalClaimClock } from "./claim-clock.ts";
 import { createLocalCounters } from "./counters.ts";
 import { createLocalIdempotencyCache } from "./idempotency-cache.ts";
+import { createLocalSingleUses } from "./single-uses.ts";
 
 export interface LocalCoordinationOptions {
   /** Real time for windows and for collecting garbage. */
@@ -23,6 +24,7 @@ export function createLocalCoordination({
     idempotency: createLocalIdempotencyCache({ monotonicMs }),
     wakeUps: { ticket: (topics) => hub.ticket(topics), publish: (topics) => hub.wake(topics) },
     counters: createLocalCounters(monotonicMs),
+    singleUses: createLocalSingleUses(monotonicMs),
     async health() {
       return { state: "up" };
     },

@@ -18,7 +18,8 @@
  */
 import { RETENTION_MARGIN_MS, RETENTION_TTLS } from "../retention.ts";
 
-const PRELUDE = `#!lua
+/** Begins every script that has to know since when this store remembers: `since_ms`. */
+export const EPOCH_PRELUDE = `#!lua
 local run_id, now_text = ARGV[1], ARGV[2]
 local now = tonumber(now_text)
 
@@ -32,6 +33,10 @@ local function memory_since()
   return now
 end
 
+local since_ms = memory_since()
+`;
+
+const PRELUDE = `${EPOCH_PRELUDE}
 local function load(key)
   local text = redis.call('GET', key)
   if not text then return nil end
@@ -54,8 +59,6 @@ local function later(a, b)
   if tonumber(a) > tonumber(b) then return a end
   return b
 end
-
-local since_ms = memory_since()
 `;
 
 const TOUCH = `${PRELUDE}

@@ -22,6 +22,7 @@ import {
   type IdempotencyCommands,
 } from "./idempotency-cache.ts";
 import { watchSession } from "./session.ts";
+import { createRedisSingleUses, SINGLE_USE_SCRIPTS, type SingleUseCommands } from "./single-uses.ts";
 import { createRedisWakeUps } from "./wake-ups.ts";
 
 const COMMAND_TIMEOUT_MS = 250;
@@ -63,6 +64,7 @@ export function createRedisCoordination({
     idempotency: createRedisIdempotencyCache({ redis, sessions, prefix, instanceId }),
     wakeUps: channel.wakeUps,
     counters: createRedisCounters({ redis, sessions, prefix, fallback }),
+    singleUses: createRedisSingleUses({ redis, sessions, prefix }),
     health: () => checkRedisHealth({ redis, sessions, channel }),
     async close() {
       hub.close();
@@ -73,13 +75,13 @@ export function createRedisCoordination({
   };
 }
 
-type CommandConnection = Redis & ClockCommands & IdempotencyCommands & CounterCommands;
+type CommandConnection = Redis & ClockCommands & IdempotencyCommands & CounterCommands & SingleUseCommands;
 
 function openCommandConnection(address: Address): CommandConnection {
   const redis = openConnection(address, "commands", {
     // Commands of one turn of the event loop share a packet.
     enableAutoPipelining: true,
-    scripts: { ...CLOCK_SCRIPTS, ...IDEMPOTENCY_SCRIPTS, ...COUNTER_SCRIPTS },
+    scripts: { ...CLOCK_SCRIPTS, ...IDEMPOTENCY_SCRIPTS, ...COUNTER_SCRIPTS, ...SINGLE_USE_SCRIPTS },
   });
   // The client defines a method for each script; its types cannot say so.
   return redis as CommandConnection;

@@ -4,6 +4,7 @@ import { describeClaimClock } from "./claim-clock.contract.ts";
 import { describeCounters } from "./counters.contract.ts";
 import { type MakeFixture, START_MS } from "./fixture.ts";
 import { describeIdempotencyCache } from "./idempotency.contract.ts";
+import { describeSingleUses } from "./single-uses.contract.ts";
 import { describeWakeUps } from "./wake-ups.contract.ts";
 
 export function describeCoordination(name: string, make: MakeFixture): void {
@@ -19,6 +20,9 @@ export function describeCoordination(name: string, make: MakeFixture): void {
     });
     describe("counters", () => {
       describeCounters(make);
+    });
+    describe("single uses", () => {
+      describeSingleUses(make);
     });
 
     it("is healthy as soon as it is asked", async () => {
@@ -43,6 +47,8 @@ export function describeCoordination(name: string, make: MakeFixture): void {
       await coordination.idempotency.abandon("key");
       coordination.wakeUps.publish(["a"]);
       expect(await coordination.counters.take("key", 1, 1_000, 1)).toMatchObject({ allowed: true });
+      const use = { key: "key", purpose: "p", madeAtMs: START_MS, lifeMs: 1_000 };
+      expect(["fresh", "unknown"]).toContain(await coordination.singleUses.use(use, START_MS));
       await coordination.health();
       await fixture.close();
     });

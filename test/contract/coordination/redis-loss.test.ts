@@ -78,7 +78,8 @@ async function msOf(call: () => Promise<unknown>): Promise<number> {
 }
 
 /** Every method answers what the port promises while the store is away. */
-async function expectAway({ claimClock, idempotency, counters, wakeUps }: Coordination): Promise<void> {
+async function expectAway(coordination: Coordination): Promise<void> {
+  const { claimClock, idempotency, counters, wakeUps, singleUses } = coordination;
   await claimClock.touch([CLAIM], START_MS);
   await claimClock.drop([CLAIM], START_MS);
   expect(await claimClock.renew([CLAIM, CLAIM], START_MS)).toEqual(["unknown", "unknown"]);
@@ -88,6 +89,8 @@ async function expectAway({ claimClock, idempotency, counters, wakeUps }: Coordi
   expect(await idempotency.begin("key", 1_000)).toBe(true);
   await idempotency.answer("key", { fingerprint: "f", answer: "1" }, 1_000);
   await idempotency.abandon("key");
+  const use = { key: "key", purpose: "p", madeAtMs: START_MS, lifeMs: 1_000 };
+  expect(await singleUses.use(use, START_MS)).toBe("unknown");
   const ticket = wakeUps.ticket(["a"]);
   wakeUps.publish(["a"]);
   expect(await ticket.wait(LONG_MS, never)).toBe(true);
@@ -356,7 +359,7 @@ describe("the keys in Redis", () => {
     const coordination = createRedisCoordination({ url: server.url, prefix: "mine:" });
     opened.push(coordination);
     await coordination.health();
-    const { claimClock, idempotency, counters } = coordination;
+    const { claimClock, idempotency, counters, singleUses } = coordination;
     await claimClock.touch([CLAIM], START_MS);
     await claimClock.renew(
       [
@@ -371,6 +374,7 @@ describe("the keys in Redis", () => {
     await claimClock.drop([{ ...CLAIM, key: "c" }], START_MS);
     await idempotency.answer("d", { fingerprint: "f", answer: "1" }, TTL_MS);
     await counters.take("e", 1, TTL_MS, 1);
+    await singleUses.use({ key: "f", purpose: "p", madeAtMs: START_MS, lifeMs: TTL_MS }, START_MS);
 
     const keys = ((await admin("KEYS", "*")) as string[]).toSorted();
     expect(keys).toEqual([
@@ -381,6 +385,7 @@ describe("the keys in Redis", () => {
       "mine:count:e",
       "mine:epoch",
       "mine:idempotency:d",
+      "mine:use:f",
     ]);
     const lifeMs = async (key: string) => Number(await admin("PTTL", key));
     expect(await lifeMs("mine:clock:b")).toBeGreaterThan(1.5 * TTL_MS);
@@ -388,6 +393,8 @@ describe("the keys in Redis", () => {
     expect(await lifeMs("mine:clock:c")).toBeGreaterThan(1.5 * TTL_MS);
     expect(await lifeMs("mine:clock:long")).toBeGreaterThan(3 * TTL_MS);
     expect(await lifeMs("mine:count:e")).toBeLessThanOrEqual(TTL_MS);
+    expect(await lifeMs("mine:use:f")).toBeLessThanOrEqual(TTL_MS);
+    expect(await lifeMs("mine:use:f")).toBeGreaterThan(0);
     expect(await lifeMs("mine:epoch")).toBe(-1);
   });
 
