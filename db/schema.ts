@@ -79,6 +79,7 @@ export interface ItemStateTable {
   role_changed_at: Instant;
   type: string | null;
   tags: string[];
+  traits: string[];
   needs: string[];
   assignee: string | null;
   /** What it takes when it enters work, for offers to be filtered by. */
@@ -245,6 +246,64 @@ export interface ResourceTicketsTable {
   issued_at: Instant;
 }
 
+export interface NotesTable {
+  id: string;
+  item_id: string;
+  key: string;
+  role: "queue" | "work" | "review";
+  body: Generated<string>;
+  version: Generated<number>;
+  created_at: DefaultInstant;
+  modified_at: DefaultInstant;
+  agent: string | null;
+  session: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+  /** What an anchored edit replaced, with the text around it. */
+  edits: Json<Record<string, unknown>[]> | null;
+}
+
+export interface NoteVersionsTable {
+  item_id: string;
+  key: string;
+  version: number;
+  note_id: string;
+  role: "queue" | "work" | "review";
+  body: string;
+  at: Instant;
+  agent: string | null;
+  session: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+  edits: Json<Record<string, unknown>[]> | null;
+}
+
+export interface ItemVersionsTable {
+  item_id: string;
+  /** The one that the change made. */
+  version: number;
+  /** What the changed fields said before it. */
+  before: Json<{ title?: string; summary?: string; description?: string | null }>;
+  edits: Json<Record<string, unknown>[]> | null;
+  at: DefaultInstant;
+  agent: string | null;
+  session: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+}
+
+export interface ProjectConfigsTable {
+  root_id: string;
+  config_yaml: string;
+  fingerprint: string;
+  /** Fingerprints that it had, the latest first and its own among them. */
+  history: string[];
+  updated_at: DefaultInstant;
+  updated_by: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+}
+
 export interface Database {
   muster_settings: SettingsTable;
   items: ItemsTable;
@@ -262,4 +321,7 @@ export interface Database {
   resource_lease_history: ResourceLeaseHistoryTable;
   resource_tickets: ResourceTicketsTable;
   audit_log: AuditLogTable;
+  notes: NotesTable;
+  note_versions: NoteVersionsTable;
+  item_versions: ItemVersionsTable;
 }
