@@ -11,6 +11,8 @@ const RETRYABLE = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
 /** Raised by `muster_take_keys`, to tell a busy key from a busy row. */
 const KEY_BUSY = "P0K01";
+/** Raised by `muster_start_over`. */
+const COUNT_REFUSED = "P0K02";
 /** Deadlocks and serialisation faults that are tried again. */
 const COLLISIONS_MAX = 8;
 /** A set that grew collides with nobody and grows each time; past this it chases something that moves. */
@@ -95,6 +97,11 @@ export function isLockTimeout(error: unknown): boolean {
 /** True if a call with the same key is still running somewhere, and for longer than one waits. */
 export function isKeyBusy(error: unknown): boolean {
   return sqlState(error) === KEY_BUSY;
+}
+
+/** True if a parent that was to be counted only turned out to close: it has to be locked. */
+export function isCountRefused(error: unknown): boolean {
+  return sqlState(error) === COUNT_REFUSED;
 }
 
 /** Five characters. No class of SQLSTATE begins with E: EPIPE is the system's word, not the server's. */

@@ -1,7 +1,7 @@
 /** What a claim answers about its item, besides its state. */
 import { type Handle, statement } from "../statement.ts";
 
-const heads = statement<{
+interface HeadRow {
   id: string;
   title: string;
   summary: string;
@@ -13,18 +13,23 @@ const heads = statement<{
   root_id: string;
   depth: number;
   version: number;
-}>(
-  "items_claimed_heads",
-  `select id, title, summary, priority, complexity, type, tags, parent_id, root_id, depth, version
-   from items where id = any($1::uuid[])`,
+}
+
+const HEADS = `select id, title, summary, priority, complexity, type, tags, parent_id, root_id, depth, version from items`;
+
+const heads = statement<HeadRow>("items_claimed_heads", `${HEADS} where id = any($1::uuid[])`);
+
+const headsAhead = statement<HeadRow>(
+  "items_claimed_heads_ahead",
+  `${HEADS} where id = any($1::uuid[] || muster_picked())`,
 );
 
-export async function findClaimedHeads(
-  handle: Handle,
-  ids: readonly string[],
-): Promise<Map<string, Record<string, unknown>>> {
-  if (ids.length === 0) return new Map();
-  const rows = await heads(handle, [ids]);
+export type Heads = ReadonlyMap<string, Record<string, unknown>>;
+
+/** @param ahead together with what earlier statements of the transaction have picked */
+export async function findClaimedHeads(handle: Handle, ids: readonly string[], ahead = false): Promise<Heads> {
+  if (ids.length === 0 && !ahead) return new Map();
+  const rows = await (ahead ? headsAhead : heads)(handle, [ids]);
   return new Map(
     rows.map((row) => [
       row.id,

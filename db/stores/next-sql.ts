@@ -51,6 +51,8 @@ export interface CandidateSql {
   readonly lock: boolean;
   /** Roots in the order of their turns; only for `fair`. */
   readonly roots?: readonly string[];
+  /** Only as many as earlier statements of the transaction have left over of the limit; see `muster_picked`. */
+  readonly remaining?: boolean;
 }
 
 /** Steps to take until enough was found. */
@@ -86,9 +88,8 @@ function straightSql(query: CandidateSql, parameters: Parameters): string {
     ...anchors(query, parameters),
     offeredTo(query.asker, query.startable, parameters),
   ];
-  const limit = parameters.add(query.limit, "::int");
   return `select ${KEYS} from item_state s where ${conditions.join(" and ")}
-    order by ${RANKINGS[query.ranking]} limit ${limit}${query.lock ? " for no key update of s skip locked" : ""}`;
+    order by ${RANKINGS[query.ranking]} limit ${wanted(query, parameters)}${query.lock ? " for no key update of s skip locked" : ""}`;
 }
 
 function walk(query: CandidateSql, rows: number, parameters: Parameters): string {
@@ -99,8 +100,13 @@ function walk(query: CandidateSql, rows: number, parameters: Parameters): string
 /** Locks as few of the picked rows as are wanted; what others hold is passed over, and what they changed is judged anew. */
 function locking(query: CandidateSql, picked: string, order: string, parameters: Parameters): string {
   return `select ${KEYS} from (${picked}) p join item_state s on s.item_id = p.item_id
-    where ${segment(query)} order by ${order} limit ${parameters.add(query.limit, "::int")}
+    where ${segment(query)} order by ${order} limit ${wanted(query, parameters)}
     for no key update of s skip locked`;
+}
+
+function wanted(query: CandidateSql, parameters: Parameters): string {
+  const limit = parameters.add(query.limit, "::int");
+  return query.remaining === true ? `greatest(0, ${limit} - cardinality(muster_picked()))` : limit;
 }
 
 /** True of leaves in the queue, whose indexes by root and by parent hold the ranking as well. */

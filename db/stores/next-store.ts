@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { Role } from "../../services/core/roles.ts";
 import { type Handle, runGenerated } from "../statement.ts";
 import { rankRoots } from "./next-roots.ts";
-import { type CandidateSql, candidateSql, pathsFor } from "./next-sql.ts";
+import { type CandidatePath, type CandidateSql, candidateSql, pathsFor } from "./next-sql.ts";
 import {
   matchesFilter,
   offeredTo,
@@ -52,6 +52,44 @@ export async function selectCandidates(handle: Handle, query: CandidateQuery): P
     chosen.push(...merge(leaves, containers, query.ranking, limit));
   }
   return chosen;
+}
+
+/**
+ * The same choice with the lock, sent without waiting for anything: later statements of the
+ * transaction find what was chosen by `muster_picked()`. Only the first step is taken, which may
+ * yield too little where {@link hasSecondStep} says so.
+ *
+ * @returns null if this choice has to look at something first
+ */
+export function chooseAhead(handle: Handle, query: Omit<CandidateQuery, "lock">): Promise<string[]> | null {
+  const { filter, asker, startable, ranking, limit, containers } = query;
+  if (ranking === "fair" || containers) return null;
+  const steps = query.roles.map(async (role) => {
+    const one: CandidateSql = { filter, asker, role, containers, startable, ranking, limit, lock: true, remaining: true };
+    const parameters = new Parameters();
+    const text = candidateSql(one, firstPath(one), parameters);
+    return await runGenerated<RankedRow>(handle, announced(text), parameters.values);
+  });
+  return Promise.all(steps).then((chosen) => chosen.flat().map((row) => row.item_id));
+}
+
+/** True if a first step that yielded too little has not seen everything. */
+export function hasSecondStep(query: Omit<CandidateQuery, "lock">): boolean {
+  const { filter, ranking, containers } = query;
+  return query.roles.some((role) => pathsFor({ filter, role, containers, ranking }).length > 1);
+}
+
+function firstPath(one: CandidateSql): CandidatePath {
+  const [path] = pathsFor(one);
+  if (path === undefined) throw new Error("a choice without a path");
+  return path;
+}
+
+/** Leaves the ids where later statements of the transaction find them. */
+function announced(text: string): string {
+  return `with chosen as materialized (${text})
+    select c.item_id, (select set_config('muster.picked', (muster_picked() || array_agg(o.item_id))::text, true)
+      from chosen o) is null as told from chosen c`;
 }
 
 /** Leaves or containers of one role. */

@@ -7,7 +7,7 @@
  * one item are in order.
  */
 import type { ItemState } from "../../services/core/state.ts";
-import type { World } from "../../services/core/world.ts";
+import type { Tally, World } from "../../services/core/world.ts";
 import { Column, type ColumnType, type ColumnValue } from "../binary-array.ts";
 import { type Handle, runGenerated } from "../statement.ts";
 import type { SavedAnswer } from "./idempotency-store.ts";
@@ -55,6 +55,20 @@ const STATES: Part<ItemState> = {
       role_changed_at = case when s.role <> c.role then ${NOW} else s.role_changed_at end,
       modified_at = case when s.role <> c.role then greatest(${NOW}, s.modified_at) else s.modified_at end
     from ${rows} where s.item_id = c.item_id and s.item_id = any(${ids})`,
+};
+
+type Counted = readonly [parentId: string, tally: Tally];
+
+/** Parents that are not locked: added to, whatever they hold by now, as long as an open child is left. */
+const TALLIED: Part<Counted> = {
+  columns: [
+    ["item_id", "uuid", ([id]) => id],
+    ["open", "int4", ([, tally]) => tally.open],
+    ["done", "int4", ([, tally]) => tally.done],
+  ],
+  sql: (rows, ids) => `update item_state s set open_children = s.open_children + c.open, done_children = s.done_children + c.done
+    from ${rows} where s.item_id = c.item_id and s.item_id = any(${ids}) and s.open_children + c.open >= 1
+    returning 1`,
 };
 
 const ENDED: Part<World["ended"][number]> = {
@@ -141,6 +155,7 @@ const HAPPENED: Part<World["events"][number]> = {
 class Writes {
   readonly #parts: string[] = [];
   readonly #values: Column[] = [];
+  #check: string | null = null;
 
   add<Row>(part: Part<Row>, rows: readonly Row[]): this {
     if (rows.length === 0) return this;
@@ -149,13 +164,17 @@ class Writes {
     const names = part.columns.map(([name]) => name);
     for (const [, type, of] of part.columns) this.#values.push(new Column(type, rows.map(of)));
     const source = `unnest(${sources.join(", ")}) as c(${names.join(", ")})`;
-    this.#parts.push(`part_${this.#parts.length} as (${part.sql(source, sources[0] ?? "")})`);
+    const name = `part_${this.#parts.length}`;
+    this.#parts.push(`${name} as (${part.sql(source, sources[0] ?? "")})`);
+    // A parent that would close after all has to be locked and judged.
+    if ((part as unknown) === TALLIED) this.#check = `(select count(*) from ${name}) < cardinality(${sources[0]})`;
     return this;
   }
 
   async run(handle: Handle): Promise<void> {
     if (this.#parts.length === 0) return;
-    await runGenerated(handle, `with ${this.#parts.join(",\n")} select where false`, this.#values);
+    const end = this.#check === null ? "where false" : `case when ${this.#check} then muster_start_over() end`;
+    await runGenerated(handle, `with ${this.#parts.join(",\n")} select ${end}`, this.#values);
   }
 }
 
@@ -167,6 +186,8 @@ export async function saveWorld(
 ): Promise<void> {
   await new Writes()
     .add(STATES, world.changed())
+    // In the order of all locks: two of these must not wait for each other.
+    .add(TALLIED, [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     .add(ENDED, world.ended)
     .add(
       OPENED,

@@ -7,12 +7,12 @@ import type { ItemStateTable } from "../schema.ts";
 export const STATE_COLUMNS = `s.item_id, s.root_id, s.parent_id, s.ancestors, s.role, s.previous_role, s.outcome,
   s.status_label, s.blockers, s.ancestor_blockers, s.open_children, s.done_children, s.close_withheld,
   s.available_at, s.attempts, s.dead, s.start_gate_open, s.agent, s.session, s.fence, s.claimed_at,
-  s.original_claimed_at, s.expires_at, s.ttl_ms, s.priority, s.complexity, s.created_at, s.type, s.needs, s.assignee,
-  s.leased, s.lost_leases`;
+  s.original_claimed_at, s.expires_at, s.ttl_ms, s.priority, s.complexity, s.created_at, s.type, s.tags, s.traits,
+  s.needs, s.assignee, s.leased, s.lost_leases`;
 
 export type StateRow = Omit<
   Selectable<ItemStateTable>,
-  "rank" | "modified_at" | "role_changed_at" | "tags" | "resources"
+  "rank" | "modified_at" | "role_changed_at" | "resources"
 >;
 
 export function toItemState(row: StateRow): ItemState {
@@ -40,6 +40,8 @@ export function toItemState(row: StateRow): ItemState {
     complexity: row.complexity,
     createdAt: row.created_at.getTime(),
     type: row.type,
+    tags: row.tags,
+    traits: row.traits,
     needs: row.needs,
     assignee: row.assignee,
     leased: row.leased ?? [],

@@ -12,24 +12,51 @@ import { NotLocked, World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
-/** Locks and reads; see migration 0002. */
+/** What else than the rows that are asked for by name: see migration 0002. */
+const LOCK = `select ${STATE_COLUMNS}, muster_now() as now`;
+
 const lock = statement<StateRow & { now: Date }>(
   "world_lock",
-  `select ${STATE_COLUMNS}, muster_now() as now from muster_lock($1::uuid[], $2::uuid[], $3::uuid[], $4) s`,
+  `${LOCK} from muster_lock($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5) s`,
 );
-
-interface Surroundings {
-  readonly edges: readonly EdgeRow[] | null;
-  /** Roles of parents that were read without a lock. */
-  readonly roles: Readonly<Record<string, Role>> | null;
-  /** Everything below the wanted subtrees. */
-  readonly below: readonly string[] | null;
-}
 
 const surroundings = statement<{ found: Surroundings }>(
   "world_surroundings",
-  `select muster_surroundings($1::uuid[], $2::uuid[], $3::uuid[], $4) as found`,
+  `select muster_surroundings($1::uuid[], $2::uuid[], $3::uuid[]) as found`,
 );
+
+/** The same with what earlier statements of the transaction have picked and found to be held, started or not. */
+const AHEAD = {
+  start: {
+    lock: statement<StateRow & { now: Date }>(
+      "world_lock_ahead",
+      `${LOCK} from muster_lock($1::uuid[] || muster_held(), $2::uuid[] || muster_picked(), $3::uuid[], $4::uuid[], $5) s`,
+    ),
+    surroundings: statement<{ found: Surroundings }>(
+      "world_surroundings_ahead",
+      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[] || muster_picked(), $3::uuid[]) as found`,
+    ),
+  },
+  hold: {
+    lock: statement<StateRow & { now: Date }>(
+      "world_lock_ahead_held",
+      `${LOCK} from muster_lock($1::uuid[] || muster_held(), $2::uuid[], $3::uuid[] || muster_picked(), $4::uuid[], $5) s`,
+    ),
+    surroundings: statement<{ found: Surroundings }>(
+      "world_surroundings_ahead_held",
+      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[], $3::uuid[]) as found`,
+    ),
+  },
+} as const;
+
+interface Surroundings {
+  readonly judged: readonly string[];
+  readonly edges: readonly EdgeRow[] | null;
+  /** Role and open children of parents, read without a lock. */
+  readonly parents: Readonly<Record<string, readonly [Role, number]>> | null;
+  /** Everything below the wanted subtrees. */
+  readonly below: readonly string[] | null;
+}
 
 export interface EdgeRow {
   readonly id: string;
@@ -40,20 +67,23 @@ export interface EdgeRow {
   readonly to_has_children: boolean;
 }
 
-/**
- * What else than the items' own rows can change. `all`: they may close or reopen. `start`:
- * they only start, which moves queued parents and counts nothing in others, so starts
- * below one parent do not queue up for its row. `none`: nothing.
- */
-export type Neighbours = "all" | "start" | "none";
-
-const PARENTS = { all: "all", start: "queued", none: "none" } as const;
+/** Parents with at most this many open children are locked with a child that may close. */
+const NEAR_CLOSING = 16;
+const ALL_PARENTS = 2_147_483_647;
 
 export interface LoadWorld {
-  readonly items: readonly string[];
+  /** Items that may close or open again; with their parents and what waits for them. */
+  readonly closing?: readonly string[];
+  /** Items that at most start: they count nothing in others, so starts below one parent do not queue up for its row. */
+  readonly starting?: readonly string[];
+  /** Items whose neighbours do not matter. */
+  readonly alone?: readonly string[];
+  /** Together with what the transaction's earlier statements picked, to be started or only held, and found held. */
+  readonly ahead?: "start" | "hold" | undefined;
+  /** True when parents far from closing need not be locked, since only their counters change. */
+  readonly counted?: boolean;
   /** What an earlier try was missing. */
   readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
-  readonly neighbours: Neighbours;
   readonly policyOf: (state: ItemState) => ItemPolicy;
   /** What an edge that says nothing means when its blocker is cancelled. */
   readonly onCancelled: Edge["onCancelled"];
@@ -61,23 +91,37 @@ export interface LoadWorld {
 
 /** Locks and loads. Items that do not exist are simply not in the world. */
 export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World> {
-  const { items, extra, neighbours } = input;
-  const asked = [items, extra.items, extra.subtrees, PARENTS[neighbours]];
+  const { starting = [], alone = [], ahead, extra } = input;
+  // What nobody judges has no neighbours; what an earlier try was missing is judged like the rest.
+  const judges = (input.closing ?? []).length + starting.length > 0 || ahead !== undefined;
+  const closing = judges ? [...(input.closing ?? []), ...extra.items] : [];
+  const others = judges ? alone : [...alone, ...extra.items];
+  const near = input.counted === true ? NEAR_CLOSING : ALL_PARENTS;
+  const run = ahead === undefined ? { lock, surroundings } : AHEAD[ahead];
   // Sent together; the second runs after the first has its locks, and sees what was committed meanwhile.
   const [rows, [around]] = await Promise.all([
-    lock(handle, asked),
-    neighbours === "none" && extra.subtrees.length === 0 ? [] : surroundings(handle, asked),
+    run.lock(handle, [closing, starting, others, extra.subtrees, near]),
+    judges || extra.subtrees.length > 0 ? run.surroundings(handle, [closing, starting, extra.subtrees]) : [],
   ]);
   refuseGrown(rows, around?.found.below ?? []);
-  const states = rows.map(toItemState);
   return new World({
     now: rows[0]?.now.getTime() ?? 0,
-    states,
+    states: rows.map(toItemState),
     edges: (around?.found.edges ?? []).map((row) => toEdge(row, input.onCancelled)),
-    edgesOf: neighbours === "none" ? [] : withParents(states, new Set([...items, ...extra.items])),
+    edgesOf: withParents(rows, new Set(around?.found.judged)),
     subtrees: extra.subtrees,
-    glimpsedRoles: new Map(Object.entries(around?.found.roles ?? {})),
+    parents: new Map(
+      Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [id, { role, openChildren }]),
+    ),
     policyOf: input.policyOf,
+  });
+}
+
+/** The rows whose edges were read. */
+function withParents(rows: readonly StateRow[], judged: ReadonlySet<string>): string[] {
+  return rows.flatMap(({ item_id: id, parent_id: parentId }) => {
+    if (!judged.has(id)) return [];
+    return parentId === null ? [id] : [id, parentId];
   });
 }
 
@@ -89,14 +133,6 @@ function refuseGrown(rows: readonly StateRow[], below: readonly string[]): void 
   const locked = new Set(rows.map((row) => row.item_id));
   const grown = below.filter((id) => !locked.has(id));
   if (grown.length > 0) throw new NotLocked(grown);
-}
-
-/** The rows whose edges were read. */
-function withParents(states: readonly ItemState[], ids: ReadonlySet<string>): string[] {
-  return states.flatMap(({ id, parentId }) => {
-    if (!ids.has(id)) return [];
-    return parentId === null ? [id] : [id, parentId];
-  });
 }
 
 export function toEdge(row: EdgeRow, onCancelled: Edge["onCancelled"]): Edge {

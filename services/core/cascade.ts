@@ -95,6 +95,9 @@ function closeUpward(
   caller: Holder | null,
   report: CascadeReport,
 ): void {
+  const { parentId } = world.get(id);
+  // A parent that is only counted keeps an open child.
+  if (parentId !== null && world.tallies.has(parentId)) return;
   closeChain(world, parentOf(world, id), by, caller, report);
 }
 

@@ -87,8 +87,11 @@ function countInParent(world: World, before: ItemState, after: ItemState): void 
   const done = isDone(after) - isDone(before);
   if (after.parentId === null || (open === 0 && done === 0)) return;
   const parent = world.find(after.parentId);
-  // The whole chain and what waits for it: one more try instead of one a level.
-  if (!parent) throw new NotLocked([...after.ancestors, after.id]);
+  if (!parent) {
+    if (world.tally(after.parentId, open, done)) return;
+    // The whole chain and what waits for it: one more try instead of one a level.
+    throw new NotLocked([...after.ancestors, after.id]);
+  }
   world.update(parent.id, {
     openChildren: parent.openChildren + open,
     doneChildren: parent.doneChildren + done,

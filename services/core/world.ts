@@ -66,6 +66,17 @@ export interface EventRecord {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+export interface GlimpsedParent {
+  readonly role: Role;
+  readonly openChildren: number;
+}
+
+/** What closing children add to the counters of a parent that is not in the set. */
+export interface Tally {
+  readonly open: number;
+  readonly done: number;
+}
+
 export interface WorldInput {
   readonly now: number;
   readonly states: Iterable<ItemState>;
@@ -74,8 +85,8 @@ export interface WorldInput {
   readonly edgesOf?: Iterable<string>;
   /** Items whose subtree is locked as well. */
   readonly subtrees: Iterable<string>;
-  /** Roles of parents that were read without a lock. */
-  readonly glimpsedRoles?: ReadonlyMap<string, Role>;
+  /** Parents as they were when somebody glanced at them without a lock. */
+  readonly parents?: ReadonlyMap<string, GlimpsedParent>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
   /** Nothing declares resources if it does not say. */
   readonly leases?: LeaseBook;
@@ -95,14 +106,15 @@ export class World {
   readonly #edgesFrom = new Map<string, Edge[]>();
   readonly #edgesOf: ReadonlySet<string> | null;
   readonly #subtrees: ReadonlySet<string>;
-  readonly #glimpsedRoles: ReadonlyMap<string, Role>;
+  readonly #parents: ReadonlyMap<string, GlimpsedParent>;
+  readonly #tallies = new Map<string, Tally>();
 
   constructor(input: WorldInput) {
     this.now = input.now;
     this.policyOf = input.policyOf;
     this.leases = input.leases ?? emptyBook();
     this.#subtrees = new Set(input.subtrees);
-    this.#glimpsedRoles = input.glimpsedRoles ?? new Map();
+    this.#parents = input.parents ?? new Map();
     this.#edgesOf = input.edgesOf === undefined ? null : new Set(input.edgesOf);
     for (const state of input.states) {
       this.#before.set(state.id, state);
@@ -122,7 +134,28 @@ export class World {
 
   /** The role of a parent that is not in the set, as it was when somebody glanced at it. */
   glimpsedRole(id: string): Role | undefined {
-    return this.#glimpsedRoles.get(id);
+    return this.#parents.get(id)?.role;
+  }
+
+  /**
+   * Counts a child that closed in a parent that is not in the set and far from closing itself, so
+   * that children which finish below one parent do not queue up for its row. Whoever stores the
+   * tally checks that the parent still has an open child left, and starts over otherwise.
+   *
+   * @returns false if the parent's row is needed for it
+   */
+  tally(parentId: string, open: number, done: number): boolean {
+    const glimpsed = this.#parents.get(parentId);
+    if (glimpsed === undefined || glimpsed.role === "terminal" || open >= 0) return false;
+    const before = this.#tallies.get(parentId) ?? { open: 0, done: 0 };
+    if (glimpsed.openChildren + before.open + open < 1) return false;
+    this.#tallies.set(parentId, { open: before.open + open, done: before.done + done });
+    return true;
+  }
+
+  /** Parents that are not in the set, and what is to be added to their counters. */
+  get tallies(): ReadonlyMap<string, Tally> {
+    return this.#tallies;
   }
 
   /** @throws NotLocked if a decision needs a row that nobody locked. */
@@ -160,16 +193,18 @@ export class World {
 
   /** The world as it stands now, to try something on that may have to be forgotten. */
   fork(): World {
-    return new World({
+    const fork = new World({
       now: this.now,
       states: this.#states.values(),
       edges: [...this.#edgesFrom.values()].flat(),
       ...(this.#edgesOf === null ? {} : { edgesOf: this.#edgesOf }),
       subtrees: this.#subtrees,
-      glimpsedRoles: this.#glimpsedRoles,
+      parents: this.#parents,
       policyOf: this.policyOf,
       leases: this.leases.fork(),
     });
+    for (const [id, tally] of this.#tallies) fork.#tallies.set(id, tally);
+    return fork;
   }
 
   /** Rows that differ from what was loaded, as they are to be stored. */

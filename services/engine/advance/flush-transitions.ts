@@ -12,7 +12,7 @@ import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
-import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
 
 /** A batch hardly waits for a lock: whoever is slow is retried alone. */
@@ -46,12 +46,7 @@ async function runTransitions(
   // replays are locked for nothing.
   const [taken, world] = await Promise.all([
     takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
-    lockWorld(
-      deps,
-      tx,
-      calls.map((call) => call.request.itemId),
-      wider,
-    ),
+    lockPart(deps, tx, wider, { closing: calls.map((call) => call.request.itemId), counted: true }),
   ]);
   const isReplay = (call: TransitionCall): boolean =>
     call.record !== null && !taken.has(keyText(call.record));
@@ -67,6 +62,7 @@ async function runTransitions(
   );
   const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
   const { outcomes, answers } = await answer(tx, fresh, verdicts);
+  wider.count(world.tallies.keys());
   tail.send(saveWorld(tx, world, answers));
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];

@@ -1,32 +1,22 @@
-/** Chooses an item for each call of a flush: by id as asked, by selector one ranked scan per distinct predicate. */
-import { selectCandidates } from "../../../db/stores/next-store.ts";
+/** Chooses an item for each call of a flush by selector: one ranked scan per distinct predicate. */
+import { type CandidateQuery, selectCandidates } from "../../../db/stores/next-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ClaimCall } from "./claim-call.ts";
 import type { Predicate } from "./predicate.ts";
 
-interface Group {
+/** Callers who are offered the same. */
+export interface Group {
   readonly predicate: Predicate;
   /** Set when what is offered depends on who asks. */
   readonly agent: string | null;
   readonly calls: ClaimCall[];
 }
 
-/**
- * @param particular agents to whom something is offered that is not offered to everybody
- * @returns the item of each call that got one; rows chosen by a selector are locked
- */
-export async function pickItems(
-  tx: Handle,
-  calls: readonly ClaimCall[],
-  particular: ReadonlySet<string>,
-): Promise<Map<ClaimCall, string>> {
-  const picked = new Map<ClaimCall, string>();
+/** @param particular agents to whom something is offered that is not offered to everybody */
+export function groupCalls(calls: readonly ClaimCall[], particular: ReadonlySet<string>): Group[] {
   const groups = new Map<string, Group>();
   for (const call of calls) {
-    if (call.target.kind === "item") {
-      picked.set(call, call.target.itemId);
-      continue;
-    }
+    if (call.target.kind === "item") continue;
     const { predicate } = call.target;
     const agent = particular.has(call.agent) ? call.agent : null;
     const key = `${agent ?? ""}\u0001${predicate.key}`;
@@ -34,31 +24,45 @@ export async function pickItems(
     if (group) group.calls.push(call);
     else groups.set(key, { predicate, agent, calls: [call] });
   }
-  // The transaction's own locks do not make a row skipped, so what one group chose is taken out for the next.
-  const taken = new Set<string>();
-  for (const group of groups.values()) {
-    const ids = await pickForGroup(tx, group, taken);
-    for (const [index, call] of group.calls.entries()) {
-      const id = ids[index];
-      if (id !== undefined) picked.set(call, id);
-    }
-  }
-  return picked;
+  return [...groups.values()];
 }
 
-async function pickForGroup(tx: Handle, group: Group, taken: Set<string>): Promise<string[]> {
-  const { predicate, agent, calls } = group;
-  const found = await selectCandidates(tx, {
+export function candidatesOf({ predicate, agent }: Group, limit: number): Omit<CandidateQuery, "lock"> {
+  return {
     filter: predicate.filter,
     asker: { agent, capabilities: predicate.capabilities },
     roles: predicate.roles,
     containers: predicate.containers,
     startable: predicate.startable,
     ranking: predicate.ranking,
-    limit: calls.length + taken.size,
-    lock: true,
-  });
-  const ids = found.filter((id) => !taken.has(id)).slice(0, calls.length);
-  for (const id of ids) taken.add(id);
-  return ids;
+    limit,
+  };
+}
+
+/**
+ * @param before items that this transaction has chosen already: its own locks do not make a row skipped
+ * @returns the item of each call that got one; the rows are locked
+ */
+export async function pickItems(
+  tx: Handle,
+  calls: readonly ClaimCall[],
+  particular: ReadonlySet<string>,
+  before: ReadonlySet<string>,
+): Promise<Map<ClaimCall, string>> {
+  const picked = new Map<ClaimCall, string>();
+  const taken = new Set(before);
+  for (const group of groupCalls(calls, particular)) {
+    const found = await selectCandidates(tx, {
+      ...candidatesOf(group, group.calls.length + taken.size),
+      lock: true,
+    });
+    const ids = found.filter((id) => !taken.has(id)).slice(0, group.calls.length);
+    for (const [index, call] of group.calls.entries()) {
+      const id = ids[index];
+      if (id === undefined) break;
+      picked.set(call, id);
+      taken.add(id);
+    }
+  }
+  return picked;
 }

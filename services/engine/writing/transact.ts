@@ -4,9 +4,9 @@
  * then, after the commit and never before, the clock and the waiting claims are told.
  */
 import { type Handle } from "../../../db/statement.ts";
-import { inTransaction, StartOver, type Tail } from "../../../db/transaction.ts";
+import { inTransaction, isCountRefused, StartOver, type Tail } from "../../../db/transaction.ts";
 import { saveWorld } from "../../../db/stores/save-world.ts";
-import { loadWorld, type Neighbours } from "../../../db/stores/world-store.ts";
+import { loadWorld, type LoadWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 
@@ -14,6 +14,8 @@ import type { EngineDeps } from "../deps.ts";
 export interface Wider {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
+  /** Told which parents are about to be counted without a lock; locked next time if one of them closes. */
+  readonly count: (parents: Iterable<string>) => void;
 }
 
 /** Runs `work`, again with a wider set for as long as it asks for one. */
@@ -23,30 +25,53 @@ export async function transact<T>(
 ): Promise<T> {
   const items = new Set<string>();
   const subtrees = new Set<string>();
-  return await inTransaction(deps.db, async (tx, tail) => {
+  let counted: readonly string[] = [];
+  const count = (parents: Iterable<string>): void => {
+    counted = [...parents];
+  };
+  const run = (): Promise<T> =>
+    inTransaction(deps.db, async (tx, tail) => {
+      try {
+        return await work(tx, { items: [...items], subtrees: [...subtrees], count }, tail);
+      } catch (error) {
+        if (!(error instanceof NotLocked)) throw error;
+        for (const id of error.items) items.add(id);
+        for (const id of error.subtrees) subtrees.add(id);
+        throw new StartOver(error.message);
+      }
+    });
+  for (;;) {
     try {
-      return await work(tx, { items: [...items], subtrees: [...subtrees] }, tail);
+      return await run();
     } catch (error) {
-      if (!(error instanceof NotLocked)) throw error;
-      for (const id of error.items) items.add(id);
-      for (const id of error.subtrees) subtrees.add(id);
-      throw new StartOver(error.message);
+      // Each time at least one parent more is locked, and locked ones are not counted.
+      if (!isCountRefused(error) || counted.every((id) => items.has(id))) throw error;
+      for (const id of counted) items.add(id);
     }
-  });
+  }
 }
 
-/** Locks and loads the items with their neighbours. */
+/** Locks and loads the items with what `load` says about their neighbours; with all of them if it says nothing. */
 export async function lockWorld(
   deps: EngineDeps,
   tx: Handle,
   items: readonly string[],
-  wider: Wider,
-  neighbours: Neighbours = "all",
+  wider: Pick<Wider, "items" | "subtrees">,
+  neighbours: "all" | "none" = "all",
+): Promise<World> {
+  return await lockPart(deps, tx, wider, neighbours === "all" ? { closing: items } : { alone: items });
+}
+
+/** The same for a set of which not all may close; see {@link LoadWorld}. */
+export async function lockPart(
+  deps: EngineDeps,
+  tx: Handle,
+  wider: Pick<Wider, "items" | "subtrees">,
+  part: Pick<LoadWorld, "closing" | "starting" | "alone" | "ahead" | "counted">,
 ): Promise<World> {
   return await loadWorld(tx, {
-    items,
+    ...part,
     extra: wider,
-    neighbours,
     policyOf: deps.policyOf,
     onCancelled: deps.settings.onCancelled,
   });
