@@ -117,7 +117,7 @@ export function takeLeases(world: World, id: string, by: string | null): void {
   }
   const keys = requirements.map(({ key }) => key);
   world.leases.serve(id);
-  world.update(id, { leased: [...new Set([...item.leased, ...keys])].toSorted(), lostLeases: [] });
+  setKeys(world, id, [...item.leased, ...keys], []);
   note(world, id, "lease.acquired", keys);
 }
 
@@ -186,10 +186,12 @@ export function forceRelease(
   if (lease === undefined || isOver(lease, claimOf(world, { itemId: id, claim: null }), world.now))
     return false;
   world.leases.end(lease, { reason: "force_released", at: world.now, by: by.agent, detail: by.reason });
-  world.update(id, {
-    leased: item.leased.filter((one) => one !== key),
-    lostLeases: [...new Set([...item.lostLeases, key])].toSorted(),
-  });
+  setKeys(
+    world,
+    id,
+    item.leased.filter((one) => one !== key),
+    [...item.lostLeases, key],
+  );
   note(world, id, "lease.force_released", [key]);
   return true;
 }
@@ -199,7 +201,7 @@ function endAll(world: World, id: string, how: (lease: Lease) => LeaseEnd): void
   if (item.leased.length + item.lostLeases.length === 0) return;
   const leases = leasesOf(world, item);
   for (const lease of leases) world.leases.end(lease, how(lease));
-  world.update(id, { leased: [], lostLeases: [] });
+  setKeys(world, id, [], []);
   if (leases.length > 0) {
     note(
       world,
@@ -208,6 +210,15 @@ function endAll(world: World, id: string, how: (lease: Lease) => LeaseEnd): void
       leases.map(({ key }) => key),
     );
   }
+}
+
+function setKeys(world: World, id: string, leased: readonly string[], lost: readonly string[]): void {
+  world.leases.items.add(id);
+  world.update(id, { leased: sorted(leased), lostLeases: sorted(lost) });
+}
+
+function sorted(keys: readonly string[]): string[] {
+  return [...new Set(keys)].toSorted();
 }
 
 function leasesOf(world: World, item: ItemState): Lease[] {

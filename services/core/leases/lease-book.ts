@@ -51,6 +51,8 @@ export class LeaseBook {
   /** Intervals that began here, and may have ended here too. */
   readonly begun: Interval[] = [];
   readonly #renewed = new Set<string>();
+  /** Items that do not have the same keys any more. One whose lease was over finds out when it lets go. */
+  readonly items = new Set<string>();
   /** Items whose tickets are used up. */
   readonly served = new Set<string>();
   /** Keys that items wait for since now. */
@@ -151,7 +153,7 @@ export class LeaseBook {
 
   get isChanged(): boolean {
     const count = this.ended.length + this.begun.length + this.#renewed.size;
-    return count + this.served.size + this.waiting.size > 0;
+    return count + this.items.size + this.served.size + this.waiting.size > 0;
   }
 
   /** As it stands now, to try something on that may have to be forgotten. */
