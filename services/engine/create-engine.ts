@@ -12,6 +12,7 @@ import type { ManageDependenciesInput } from "../contract/operations/manage-depe
 import type { ManageItemsInput } from "../contract/operations/manage-items.ts";
 import type { QueryItemsInput } from "../contract/operations/query-items.ts";
 import { fault } from "../contract/errors.ts";
+import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, type ClaimNext, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
 import { claimEntry, claimItem, type ClaimServices } from "./claims/claim-item.ts";
@@ -91,7 +92,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const useCase = useCases[name];
       if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
       try {
-        return await useCase(input, caller);
+        return await useCase(await admitActors(deps, name, input), caller);
       } catch (error) {
         const shown = asFault(error);
         if (shown.code === "INTERNAL_ERROR")

@@ -4,6 +4,7 @@ import type { Database } from "../../db/schema.ts";
 import type { Coordination } from "../coordination/port.ts";
 import type { Identity } from "../core/claim.ts";
 import { DEFAULT_POLICY, type ItemPolicy, type ItemState } from "../core/state.ts";
+import type { ActorRules } from "./actors/actor-rules.ts";
 import type { DatabaseTime } from "./database-time.ts";
 
 export interface EngineLog {
@@ -42,6 +43,7 @@ export interface EngineDeps {
   readonly log: EngineLog;
   readonly settings: EngineSettings;
   readonly policyOf: PolicySource;
+  readonly actors: ActorRules;
   /** A number in [0, 1); for jitter and backoff. */
   readonly random: () => number;
 }

@@ -16,12 +16,16 @@ export function principalOf(caller: Caller, agent: string | null): string {
   return agent === null ? caller.credential : `${caller.credential}/${agent}`;
 }
 
-/** What does not make another call: the key itself, the proof, how long one waits. */
-const IGNORED = new Set(["requestId", "proof", "waitSeconds"]);
+/** What does not make another call: the key itself, and how long one waits. */
+const IGNORED = new Set(["requestId", "waitSeconds"]);
 
-/** SHA-256 over the operation and the canonical input: keys sorted, absent and undefined alike. */
-export function fingerprint(operation: string, input: unknown): string {
-  return createHash("sha256").update(operation).update("\0").update(canonical(input)).digest("hex");
+/**
+ * SHA-256 over the operation and the canonical input: keys sorted, absent and undefined alike.
+ * Of an actor only the name counts: a retry may come with another proof, or with none.
+ */
+export function fingerprint(operation: string, input: object): string {
+  const what = Object.fromEntries(Object.entries(input).filter(([key]) => !IGNORED.has(key)));
+  return createHash("sha256").update(operation).update("\0").update(canonical(what)).digest("hex");
 }
 
 function canonical(value: unknown): string {
@@ -29,11 +33,15 @@ function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value)
-      .filter(([key, entry]) => entry !== undefined && !IGNORED.has(key))
+      .filter(([, entry]) => entry !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(",")}}`;
+    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(key === "actor" ? nameOf(entry) : entry)}`).join(",")}}`;
   }
   return JSON.stringify(value) ?? "null";
+}
+
+function nameOf(actor: unknown): unknown {
+  return typeof actor === "object" && actor !== null && "id" in actor ? actor.id : actor;
 }
 
 /**

@@ -15,6 +15,7 @@ import { type Check, CheckFailure } from "../runtime/health.ts";
 import type { Lifecycle } from "../runtime/lifecycle.ts";
 import type { Log } from "../runtime/log.ts";
 import { connectWithRetry } from "../runtime/retry.ts";
+import { UNVERIFIED } from "./actors/actor-rules.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
@@ -66,6 +67,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     log,
     settings: DEFAULT_SETTINGS,
     policyOf: defaultPolicies,
+    actors: UNVERIFIED,
     random: Math.random,
   };
   const engine = await lifecycle.own(

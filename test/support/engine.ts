@@ -5,6 +5,7 @@ import { createLocalCoordination } from "../../services/coordination/local/local
 import type { Coordination } from "../../services/coordination/port.ts";
 import { parseInput } from "../../services/contract/parse.ts";
 import { operationByName } from "../../services/contract/registry.ts";
+import { type ActorRules, UNVERIFIED } from "../../services/engine/actors/actor-rules.ts";
 import { createEngine } from "../../services/engine/create-engine.ts";
 import { createDatabaseTime } from "../../services/engine/database-time.ts";
 import {
@@ -27,6 +28,7 @@ export interface TestEngine {
 export interface TestEngineOptions {
   readonly settings?: Partial<EngineSettings>;
   readonly policyOf?: PolicySource;
+  readonly actors?: ActorRules;
   /** Shared by several engines to make a fleet of one process; closed by whoever made it. */
   readonly coordination?: Coordination;
 }
@@ -51,6 +53,7 @@ export function createTestEngine(
     log: SILENT,
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     policyOf: options.policyOf ?? defaultPolicies,
+    actors: options.actors ?? UNVERIFIED,
     random: Math.random,
   });
   return {

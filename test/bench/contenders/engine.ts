@@ -5,6 +5,7 @@ import { openDatabase } from "../../../db/open.ts";
 import { createRedisCoordination } from "../../../services/coordination/redis/redis-coordination.ts";
 import { parseInput } from "../../../services/contract/parse.ts";
 import { operationByName } from "../../../services/contract/registry.ts";
+import { UNVERIFIED } from "../../../services/engine/actors/actor-rules.ts";
 import { createEngine } from "../../../services/engine/create-engine.ts";
 import { createDatabaseTime } from "../../../services/engine/database-time.ts";
 import { DEFAULT_SETTINGS, defaultPolicies } from "../../../services/engine/deps.ts";
@@ -39,6 +40,7 @@ export async function engine(
     log: QUIET,
     settings: DEFAULT_SETTINGS,
     policyOf: defaultPolicies,
+    actors: UNVERIFIED,
     random: Math.random,
   });
   const call = async (

@@ -20,6 +20,7 @@ import { createLocalCoordination } from "../../../services/coordination/local/lo
 import { endTenure, grant } from "../../../services/core/tenure.ts";
 import { NOBODY } from "../../../services/core/world.ts";
 import { advanceItem, createTransitionLane } from "../../../services/engine/advance/advance-item.ts";
+import { UNVERIFIED } from "../../../services/engine/actors/actor-rules.ts";
 import { createDatabaseTime } from "../../../services/engine/database-time.ts";
 import { manageDependencies } from "../../../services/engine/dependencies/manage-dependencies.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "../../../services/engine/deps.ts";
@@ -55,6 +56,7 @@ export class Workbench {
       log: { info: () => {}, warn: () => {}, error: () => {} },
       settings: DEFAULT_SETTINGS,
       policyOf: defaultPolicies,
+    actors: UNVERIFIED,
       random: () => 0,
     };
     this.#lane = createTransitionLane(this.deps);
