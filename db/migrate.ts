@@ -7,6 +7,7 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
 import * as workGraph from "./migrations/0001-work-graph.ts";
 import * as oneTrip from "./migrations/0002-one-trip.ts";
+import * as projectConfigs from "./migrations/0003-project-configs.ts";
 import * as notes from "./migrations/0004-notes.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
@@ -15,6 +16,7 @@ import type { Database } from "./schema.ts";
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-work-graph": workGraph,
   "0002-one-trip": oneTrip,
+  "0003-project-configs": projectConfigs,
   "0004-notes": notes,
   "0007-resource-leases": resourceLeases,
   "0008-attribution": attribution,

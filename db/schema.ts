@@ -306,6 +306,7 @@ export interface ProjectConfigsTable {
 
 export interface Database {
   muster_settings: SettingsTable;
+  project_configs: ProjectConfigsTable;
   items: ItemsTable;
   item_state: ItemStateTable;
   attempts: AttemptsTable;

@@ -28,7 +28,7 @@ export type ItemRow = StateRow &
 
 const fullItem = statement<ItemRow>(
   "item_read_full",
-  `select ${STATE_COLUMNS}, s.modified_at, s.role_changed_at, i.title, i.summary, i.description, i.tags, i.traits,
+  `select ${STATE_COLUMNS}, s.modified_at, s.role_changed_at, i.title, i.summary, i.description,
      i.properties, i.metadata, i.requires_verification, i.version, i.depth, muster_now() as now
    from item_state s join items i on i.id = s.item_id
    where s.item_id = $1`,

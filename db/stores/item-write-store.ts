@@ -46,9 +46,9 @@ const insert = statement<never>(
      from c
    )
    insert into item_state (item_id, status_label, ancestor_blockers, root_id, parent_id, ancestors, rank, priority,
-     complexity, created_at, modified_at, role_changed_at, type, tags, needs, assignee)
+     complexity, created_at, modified_at, role_changed_at, type, tags, traits, needs, assignee)
    select id, status_label, ancestor_blockers, root_id, parent_id, ancestors, muster_rank(priority, complexity),
-     priority, complexity, at, at, at, type, tags, needs, assignee
+     priority, complexity, at, at, at, type, tags, traits, needs, assignee
    from c`,
 );
 

@@ -136,12 +136,12 @@ const restoreStates = statement<never>(
   "trash_restore_states",
   `insert into item_state (item_id, role, previous_role, outcome, status_label, blockers, ancestor_blockers,
      open_children, done_children, close_withheld, available_at, attempts, dead, start_gate_open, fence, root_id,
-     parent_id, ancestors, rank, priority, complexity, created_at, modified_at, role_changed_at, type, tags, needs,
-     assignee)
+     parent_id, ancestors, rank, priority, complexity, created_at, modified_at, role_changed_at, type, tags,
+     traits, needs, assignee)
    select r.item_id, r.role, r.previous_role, r.outcome, r.status_label, 0, 0, r.open_children, r.done_children,
      r.close_withheld, r.available_at, r.attempts, r.dead, r.start_gate_open, r.fence + 1, i.root_id, i.parent_id,
      i.ancestors, r.rank, i.priority, i.complexity, i.created_at, i.modified_at, r.role_changed_at, i.type, i.tags,
-     i.needs, i.assignee
+     i.traits, i.needs, i.assignee
    from trash t, jsonb_populate_recordset(null::item_state, t.snapshot -> 'states') r
    join items i on i.id = r.item_id
    where t.id = $1`,

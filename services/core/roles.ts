@@ -101,7 +101,8 @@ export function resolveTransition(item: TransitionSubject, trigger: Trigger): Re
   }
 }
 
-const DEFAULT_LABELS: Readonly<Partial<Record<Trigger | "cascade", string>>> = {
+/** What items wear where no labels are configured. */
+export const DEFAULT_LABELS: Readonly<Partial<Record<Trigger | "cascade", string>>> = {
   start: "in-progress",
   complete: "done",
   block: "blocked",

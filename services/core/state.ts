@@ -46,6 +46,8 @@ export interface ItemState {
   readonly complexity: number | null;
   readonly createdAt: number;
   readonly type: string | null;
+  readonly tags: readonly string[];
+  readonly traits: readonly string[];
   readonly needs: readonly string[];
   readonly assignee: string | null;
   /** Keys of the resources that it has, sorted. Whether a lease still lives, the lease says. */

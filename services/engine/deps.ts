@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Database } from "../../db/schema.ts";
 import type { Coordination } from "../coordination/port.ts";
 import type { Identity } from "../core/claim.ts";
+import type { SchemaSource } from "./config/schema-source.ts";
 import { DEFAULT_POLICY, type ItemPolicy, type ItemState } from "../core/state.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
 import type { DatabaseTime } from "./database-time.ts";
@@ -43,6 +44,7 @@ export interface EngineDeps {
   readonly log: EngineLog;
   readonly settings: EngineSettings;
   readonly policyOf: PolicySource;
+  readonly schemas: SchemaSource;
   readonly actors: ActorRules;
   /** A number in [0, 1); for jitter and backoff. */
   readonly random: () => number;

@@ -19,6 +19,7 @@ import { UNVERIFIED } from "./actors/actor-rules.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
+import { schemaFree } from "./config/schema-source.ts";
 import type { Engine } from "./engine.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { sharedSecret } from "./shared-secret.ts";
@@ -67,6 +68,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     log,
     settings: DEFAULT_SETTINGS,
     policyOf: defaultPolicies,
+    schemas: schemaFree,
     actors: UNVERIFIED,
     random: Math.random,
   };

@@ -14,6 +14,7 @@ import {
   type EngineSettings,
   type PolicySource,
 } from "../../services/engine/deps.ts";
+import { schemaFree, type SchemaSource } from "../../services/engine/config/schema-source.ts";
 import type { Caller, Engine } from "../../services/engine/engine.ts";
 
 export interface TestEngine {
@@ -28,6 +29,7 @@ export interface TestEngine {
 export interface TestEngineOptions {
   readonly settings?: Partial<EngineSettings>;
   readonly policyOf?: PolicySource;
+  readonly schemas?: SchemaSource;
   readonly actors?: ActorRules;
   /** Shared by several engines to make a fleet of one process; closed by whoever made it. */
   readonly coordination?: Coordination;
@@ -53,6 +55,7 @@ export function createTestEngine(
     log: SILENT,
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     policyOf: options.policyOf ?? defaultPolicies,
+    schemas: options.schemas ?? schemaFree,
     actors: options.actors ?? UNVERIFIED,
     random: Math.random,
   });

@@ -81,6 +81,8 @@ function stateOf(id: string, spec: ItemSpec, states: ReadonlyMap<string, ItemSta
     complexity: null,
     createdAt: 0,
     type: null,
+    tags: [],
+    traits: [],
     needs: [],
     assignee: null,
     leased: [],

@@ -33,6 +33,8 @@ const READY: ItemState = {
   complexity: null,
   createdAt: 0,
   type: null,
+  tags: [],
+  traits: [],
   needs: [],
   assignee: null,
   leased: [],

@@ -30,6 +30,8 @@ export function item(id: string, state: Partial<ItemState> = {}): ItemState {
     complexity: null,
     createdAt: NOW,
     type: null,
+    tags: [],
+    traits: [],
     needs: [],
     assignee: null,
     leased: [],
