@@ -215,6 +215,24 @@ export const ERRORS = Object.freeze({
     EXIT.refused,
     "Read the item again, redo the change on the new version and pass that version.",
   ),
+  patch_anchor_missing: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Read the text again and copy the anchor from it exactly; nothing was changed.",
+  ),
+  patch_anchor_ambiguous: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Make the anchor longer until it occurs once, or pass the line that you mean; nothing was changed.",
+  ),
+  undo_conflict: entry(
+    "permanent",
+    409,
+    EXIT.refused,
+    "Read the text and its history, and write what it should say.",
+  ),
   CONFLICT_ERROR: entry("permanent", 409, EXIT.refused, "Read the current state and decide again."),
   cycle_detected: entry(
     "permanent",

@@ -11,6 +11,14 @@ export const METADATA_LENGTH_MAX = 16_384;
 export const PROPERTIES_SIZE_MAX_BYTES = 16_384;
 export const STATUS_LABEL_LENGTH_MAX = 100;
 export const TYPE_LENGTH_MAX = 100;
+export const NOTE_BODY_SIZE_MAX_BYTES = 65_536;
+export const NOTE_KEY_LENGTH_MAX = 200;
+/** Edits by anchor of one text in one call. */
+export const EDITS_PER_TEXT_MAX = 50;
+/** How many earlier versions of a text stay. */
+export const TEXT_VERSIONS_KEPT = 100;
+/** A difference that is longer is cut, and says so. */
+export const DIFF_LENGTH_MAX = 16_000;
 export const REASON_LENGTH_MAX = 4_000;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
