@@ -9,6 +9,7 @@ import * as workGraph from "./migrations/0001-work-graph.ts";
 import * as oneTrip from "./migrations/0002-one-trip.ts";
 import * as projectConfigs from "./migrations/0003-project-configs.ts";
 import * as notes from "./migrations/0004-notes.ts";
+import * as search from "./migrations/0005-search.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
 import type { Database } from "./schema.ts";
@@ -18,6 +19,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0002-one-trip": oneTrip,
   "0003-project-configs": projectConfigs,
   "0004-notes": notes,
+  "0005-search": search,
   "0007-resource-leases": resourceLeases,
   "0008-attribution": attribution,
 };

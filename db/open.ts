@@ -33,11 +33,11 @@ export async function openDatabase(config: OpenDatabaseConfig): Promise<OpenData
     const db = new Kysely<Database>({ dialect: createPgDialect(pool) });
     return { db, kind: "pg", close: () => db.destroy() };
   }
-  const [{ PGlite }, { createPgliteDialect }] = await Promise.all([
-    import("@electric-sql/pglite"),
+  const [{ startPglite }, { createPgliteDialect }] = await Promise.all([
+    import("./dialects/start-pglite.ts"),
     import("./dialects/pglite.ts"),
   ]);
-  const pglite = await PGlite.create(config.dataDir === undefined ? {} : { dataDir: config.dataDir });
+  const pglite = await startPglite(config.dataDir === undefined ? {} : { dataDir: config.dataDir });
   const db = new Kysely<Database>({ dialect: createPgliteDialect(pglite) });
   return {
     db,

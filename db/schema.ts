@@ -246,6 +246,16 @@ export interface ResourceTicketsTable {
   issued_at: Instant;
 }
 
+export interface SearchTextsTable {
+  kind: "item" | "note";
+  id: string;
+  item_id: string;
+  head: string;
+  body: string;
+  lexemes: string;
+  changed_at: Instant;
+}
+
 export interface NotesTable {
   id: string;
   item_id: string;
@@ -325,4 +335,5 @@ export interface Database {
   notes: NotesTable;
   note_versions: NoteVersionsTable;
   item_versions: ItemVersionsTable;
+  search_texts: SearchTextsTable;
 }

@@ -5,9 +5,10 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { Kysely } from "kysely";
 import { createPgliteDialect } from "../../db/dialects/pglite.ts";
+import { startPglite } from "../../db/dialects/start-pglite.ts";
 import { migrate } from "../../db/migrate.ts";
 import type { OpenDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/schema.ts";
@@ -23,7 +24,7 @@ export async function openEmbedded(): Promise<OpenDatabase> {
   if (folder === undefined) return wrap(await makeEmbedded());
   const path = join(folder, "embedded.tar");
   if (!existsSync(path)) await makeSnapshot(path);
-  return wrap(await PGlite.create({ loadDataDir: new Blob([readFileSync(path)]) }));
+  return wrap(await startPglite({ loadDataDir: new Blob([readFileSync(path)]) }));
 }
 
 async function makeSnapshot(path: string): Promise<void> {
@@ -39,7 +40,7 @@ async function makeSnapshot(path: string): Promise<void> {
 }
 
 async function makeEmbedded(): Promise<PGlite> {
-  const pglite = await PGlite.create();
+  const pglite = await startPglite();
   const db = new Kysely<Database>({ dialect: createPgliteDialect(pglite) });
   await migrate(db);
   await installTestClock(db);
