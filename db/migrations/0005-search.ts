@@ -31,8 +31,13 @@ function statements(collation: string): readonly string[] {
          else lower(normalize(regexp_replace(normalize(given, NFKD), '[\\u0300-\\u036f]', '', 'g'), NFC)${collation})
            collate "default" end
      $$`,
+    // Stems, and no stop words: in a tracker, "not", "all" and "if" are names of things.
+    `create text search dictionary muster_stem (template = snowball, language = english)`,
+    `create text search configuration muster_words (copy = pg_catalog.english)`,
+    `alter text search configuration muster_words
+       alter mapping for asciiword, word, asciihword, hword, hword_asciipart, hword_part with muster_stem`,
     `create function muster_lexemes(plain text) returns tsvector language sql immutable parallel safe strict as $$
-       select to_tsvector('pg_catalog.english'::regconfig, translate(plain, '${BETWEEN_WORDS}', '${SPACES}'))
+       select to_tsvector('muster_words'::regconfig, translate(plain, '${BETWEEN_WORDS}', '${SPACES}'))
      $$`,
 
     `create table search_texts (
@@ -53,7 +58,7 @@ function statements(collation: string): readonly string[] {
     `create index search_texts_head on search_texts using gin (head gin_trgm_ops)`,
 
     `create function search_text_of(item items) returns search_texts language sql stable as $$
-       select row('item', item.id, item.id, t.head, concat_ws(e'\\n', t.head, t.tags, t.summary, t.description),
+       select row('item'::text, item.id, item.id, t.head, concat_ws(e'\\n', t.head, t.tags, t.summary, t.description),
          setweight(muster_lexemes(t.head), 'A') || setweight(muster_lexemes(t.tags), 'B')
            || setweight(muster_lexemes(t.summary), 'B') || setweight(muster_lexemes(t.description), 'C'),
          muster_now())::search_texts
@@ -77,7 +82,33 @@ function statements(collation: string): readonly string[] {
        when ((old.title, old.summary, old.description, old.tags)
          is distinct from (new.title, new.summary, new.description, new.tags))
        execute function search_text_of_changed_item()`,
+
+    `create function search_text_of_note(note notes) returns search_texts language sql stable as $$
+       select row('note', note.id, note.item_id, t.head, concat_ws(e'\\n', t.head, t.body),
+         setweight(muster_lexemes(t.head), 'A') || setweight(muster_lexemes(t.body), 'B'), muster_now())::search_texts
+       from (select muster_plain(note.key) as head, muster_plain(note.body) as body) t
+     $$`,
+    `create function search_text_of_written_note() returns trigger language plpgsql as $$
+     begin
+       insert into search_texts select t.* from search_text_of_note(new) t
+         on conflict (id, kind) do update set item_id = excluded.item_id, head = excluded.head, body = excluded.body,
+           lexemes = excluded.lexemes, changed_at = excluded.changed_at;
+       return null;
+     end $$`,
+    `create trigger notes_searchable after insert on notes for each row execute function search_text_of_written_note()`,
+    `create trigger notes_searchable_again after update of item_id, key, body on notes for each row
+       when ((old.item_id, old.key, old.body) is distinct from (new.item_id, new.key, new.body))
+       execute function search_text_of_written_note()`,
+    `create function search_text_of_deleted_note() returns trigger language plpgsql as $$
+     begin
+       delete from search_texts where id = old.id and kind = 'note';
+       return null;
+     end $$`,
+    `create trigger notes_searchable_no_more after delete on notes for each row
+       execute function search_text_of_deleted_note()`,
+
     `insert into search_texts select t.* from items i cross join lateral search_text_of(i) t`,
+    `insert into search_texts select t.* from notes n cross join lateral search_text_of_note(n) t`,
   ];
 }
 
