@@ -39,6 +39,10 @@ function statements(collation: string): readonly string[] {
     `create function muster_lexemes(plain text) returns tsvector language sql immutable parallel safe strict as $$
        select to_tsvector('muster_words'::regconfig, translate(plain, '${BETWEEN_WORDS}', '${SPACES}'))
      $$`,
+    // Whatever is asked is words, all of them wanted: no operator, quote or hyphen means anything.
+    `create function muster_query(plain text) returns tsquery language sql immutable parallel safe strict as $$
+       select plainto_tsquery('muster_words'::regconfig, translate(plain, '${BETWEEN_WORDS}', '${SPACES}'))
+     $$`,
 
     `create table search_texts (
        kind text not null check (kind in ('item', 'note')),
