@@ -19,6 +19,7 @@ export const EDITS_PER_TEXT_MAX = 50;
 export const TEXT_VERSIONS_KEPT = 100;
 /** A difference that is longer is cut, and says so. */
 export const DIFF_LENGTH_MAX = 16_000;
+export const CONFIG_SIZE_MAX_BYTES = 131_072;
 export const REASON_LENGTH_MAX = 4_000;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
@@ -31,6 +32,9 @@ export const DEPENDENCIES_PER_ITEM_MAX = 500;
 
 export const LIST_LIMIT_MAX = 100;
 export const LIST_LIMIT_DEFAULT = 50;
+export const SEARCH_LIMIT_DEFAULT = 20;
+export const QUERY_LENGTH_MAX = 500;
+export const QUERY_TOKENS_MAX = 16;
 export const NEXT_LIMIT_MAX = 20;
 export const NEXT_LIMIT_DEFAULT = 1;
 

@@ -68,7 +68,7 @@ function faultsOf(operation: Operation, issue: z.core.$ZodIssue): Fault[] {
 }
 
 /** `["claims", 0, "ttlSeconds"]` as `claims[0].ttlSeconds`. */
-function pathText(path: readonly PropertyKey[]): string {
+export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
     return text === "" ? String(part) : `${text}.${String(part)}`;
@@ -86,7 +86,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Words for the faults that schemas do not word themselves. */
-function describe(issue: z.core.$ZodRawIssue): string | undefined {
+export function describe(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type": {
       const wanted = TYPE_NAMES[issue.expected] ?? issue.expected;

@@ -75,6 +75,16 @@ function closest(key: string, places: readonly Place[]): Place | undefined {
   return best?.place;
 }
 
+/** The name that was probably meant, if one of them is only a slip away. */
+export function nearestName(key: string, names: readonly string[]): string | undefined {
+  const same = names.find((name) => sameWord(key, name));
+  if (same !== undefined) return same;
+  return closest(
+    key,
+    names.map((name) => ({ object: "", name })),
+  )?.name;
+}
+
 function placeName(place: Place): string {
   return place.object === "" ? "the top level" : place.object;
 }

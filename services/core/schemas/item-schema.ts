@@ -50,6 +50,7 @@ export interface Seat {
   readonly after: readonly string[];
   /** Keys of notes that it should not be shown. */
   readonly readsExclude: readonly string[];
+  /** Who should play it: the phase's dispatch with what is said of this seat laid over it. */
   readonly dispatch: Dispatch | null;
 }
 
@@ -68,6 +69,7 @@ export interface ItemSchema {
   /** Of the traits, merged by key; a schema-free item has those of its traits too. */
   readonly resources: readonly ResourceSpec[];
   readonly dispatch: Readonly<Partial<Record<Phase, Dispatch>>>;
+  /** The schema's own first, then those that its traits add. */
   readonly seats: readonly Seat[];
   /** Lifecycle, review phase, and what becomes of attempts that end badly. */
   readonly policy: ItemPolicy;
@@ -75,8 +77,10 @@ export interface ItemSchema {
   readonly independence: "off" | "warn" | "reject";
   /** Only verified names count when authors are compared. */
   readonly requireVerified: boolean;
-  /** How often a review may send an item back before a person has to decide; null: as often as it likes. */
-  readonly maxReviewRounds: number | null;
+  /** How often a review may send an item back before a person has to decide. */
+  readonly maxReviewRounds: number;
+  /** What an edge into the item means when its blocker is cancelled, unless the edge says. */
+  readonly onCancelled: "hold" | "release";
   /** What becomes of a note that is longer than its schema allows. */
   readonly noteLimits: "warn" | "reject";
   /** Those that took effect, the schema's own first. */
@@ -88,6 +92,8 @@ export interface ItemSchema {
   /** Of the configuration that it was found in. */
   readonly fingerprint: string | null;
 }
+
+export const MAX_REVIEW_ROUNDS_DEFAULT = 5;
 
 /** What holds where nothing is configured: no gates, no review phase. */
 export const SCHEMA_FREE: ItemSchema = {
@@ -101,7 +107,8 @@ export const SCHEMA_FREE: ItemSchema = {
   labels: DEFAULT_LABELS,
   independence: "warn",
   requireVerified: false,
-  maxReviewRounds: null,
+  maxReviewRounds: MAX_REVIEW_ROUNDS_DEFAULT,
+  onCancelled: "hold",
   noteLimits: "warn",
   traits: [],
   unknownTraits: [],
