@@ -23,6 +23,8 @@ export interface EngineSettings {
   readonly maxWaiters: number;
   /** How many calls one flush may carry. */
   readonly maxBatch: number;
+  /** Where `bodyFromFile` reads from; null: it is off. */
+  readonly filesDir: string | null;
 }
 
 export const DEFAULT_SETTINGS: EngineSettings = {
@@ -30,6 +32,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   onCancelled: "hold",
   maxWaiters: 1_000,
   maxBatch: 64,
+  filesDir: null,
 };
 
 /** Says how an item's schema wants it to live. */

@@ -26,6 +26,8 @@ export interface NoteEntry {
   readonly key: string;
   readonly role: Phase;
   readonly body: string;
+  /** Its position in the call, for messages; if it is not the position among the entries. */
+  readonly index?: number;
   /** If it is not the author of all. */
   readonly author?: Author;
   /** What an edit by anchor replaced, for its undoing. */
@@ -62,7 +64,7 @@ export async function writeNotes(
   entries: readonly NoteEntry[],
   author: Author,
 ): Promise<NoteOutcome[]> {
-  const judged = entries.map((entry, index) => judge(entry, index, schemas.of(entry.item)));
+  const judged = entries.map((entry, index) => judge(entry, entry.index ?? index, schemas.of(entry.item)));
   const writes = entries.flatMap((entry, index): NoteWrite[] =>
     judged[index]?.error === null ? [toWrite(entry, author)] : [],
   );
