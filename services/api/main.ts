@@ -3,7 +3,7 @@
  * database afterwards, so that `/readyz` can say what it waits for.
  */
 import { openEngine } from "../engine/main.ts";
-import { apiConfig, type ApiConfig, readConfig } from "../runtime/config.ts";
+import { apiConfig, type ApiConfig, configFilesOf, readConfig } from "../runtime/config.ts";
 import { createHealth } from "../runtime/health.ts";
 import { runProcess } from "../runtime/lifecycle.ts";
 import { createLog } from "../runtime/log.ts";
@@ -32,6 +32,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       databaseUrl: config.databaseUrl,
       redisUrl: config.redisUrl,
       applicationName: "muster api",
+      configFiles: configFilesOf(config),
       log,
     });
     const { engine, checks } = opened;

@@ -19,7 +19,8 @@ import { UNVERIFIED } from "./actors/actor-rules.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
-import { schemaFree } from "./config/schema-source.ts";
+import { createSchemaSource } from "./config/schema-source.ts";
+import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { sharedSecret } from "./shared-secret.ts";
@@ -31,6 +32,8 @@ export interface EngineOptions {
   /** Coordination of a fleet; without it, this process coordinates itself. */
   readonly redisUrl?: string | undefined;
   readonly applicationName: string;
+  /** Where the configuration file may be; nothing is configured without. */
+  readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
   readonly log: Log;
 }
 
@@ -51,6 +54,11 @@ export interface OpenEngine {
 /** Closes with the lifecycle, in reverse order. */
 export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): Promise<OpenEngine> {
   const { log } = options;
+  const config = await lifecycle.own(
+    "configuration file",
+    () => openConfig(options),
+    (opened) => opened.close(),
+  );
   const database = await lifecycle.own(
     "database",
     () => open(options),
@@ -66,9 +74,9 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     coordination,
     time: createDatabaseTime(database.db),
     log,
-    settings: DEFAULT_SETTINGS,
+    settings: { ...DEFAULT_SETTINGS, identity: config.current().identity ?? DEFAULT_SETTINGS.identity },
     policyOf: defaultPolicies,
-    schemas: schemaFree,
+    schemas: createSchemaSource({ server: () => config.current().layer, log }),
     actors: UNVERIFIED,
     random: Math.random,
   };
@@ -99,6 +107,15 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
       },
     },
   };
+}
+
+/** A broken file ends the start: without it, gates would stand open that somebody meant to close. */
+function openConfig({ configFiles = { paths: [], required: false }, log }: EngineOptions): ServerConfigFile {
+  try {
+    return openServerConfig({ ...configFiles, log });
+  } catch (error) {
+    throw error instanceof BrokenServerConfig ? new ConfigError(error.message, { cause: error }) : error;
+  }
 }
 
 async function open(options: EngineOptions): Promise<OpenDatabase> {

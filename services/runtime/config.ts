@@ -4,6 +4,7 @@
  * restart is how a deployment takes an afternoon.
  */
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./exit.ts";
 import { behaving, coordinating, listening, observing, reaching, storing, VARIABLES } from "./settings.ts";
@@ -68,6 +69,22 @@ export type SchedulerConfig = Readonly<z.output<typeof schedulerConfig>>;
 export type DatabaseConfig = Readonly<z.output<typeof databaseConfig>>;
 export type DoctorConfig = Readonly<z.output<typeof doctorConfig>>;
 export type ClientConfig = Readonly<z.output<typeof clientConfig>>;
+
+/** Where the configuration file may be. One that somebody named has to be there. */
+export function configFilesOf({
+  configFile,
+  dataDir,
+}: {
+  configFile?: string | undefined;
+  dataDir: string;
+}): {
+  readonly paths: readonly string[];
+  readonly required: boolean;
+} {
+  if (configFile !== undefined) return { paths: [configFile], required: true };
+  const paths = [join(dataDir, "config.yaml"), resolve(".taskorchestrator", "config.yaml")];
+  return { paths, required: false };
+}
 
 /**
  * The frozen configuration of one process.

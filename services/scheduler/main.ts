@@ -1,6 +1,6 @@
 /** `muster scheduler`: one of the schedulers of a fleet. */
 import { openEngine } from "../engine/main.ts";
-import { readConfig, schedulerConfig } from "../runtime/config.ts";
+import { configFilesOf, readConfig, schedulerConfig } from "../runtime/config.ts";
 import { runProcess } from "../runtime/lifecycle.ts";
 import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
@@ -23,6 +23,7 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
       databaseUrl: config.databaseUrl,
       redisUrl: config.redisUrl,
       applicationName: "muster scheduler",
+      configFiles: configFilesOf(config),
       log,
     });
     await opened.prepare({ migrate: command.migrate });

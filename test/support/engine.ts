@@ -14,7 +14,7 @@ import {
   type EngineSettings,
   type PolicySource,
 } from "../../services/engine/deps.ts";
-import { schemaFree, type SchemaSource } from "../../services/engine/config/schema-source.ts";
+import { createSchemaSource, type SchemaSource } from "../../services/engine/config/schema-source.ts";
 import type { Caller, Engine } from "../../services/engine/engine.ts";
 
 export interface TestEngine {
@@ -55,7 +55,7 @@ export function createTestEngine(
     log: SILENT,
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     policyOf: options.policyOf ?? defaultPolicies,
-    schemas: options.schemas ?? schemaFree,
+    schemas: options.schemas ?? createSchemaSource({ log: SILENT }),
     actors: options.actors ?? UNVERIFIED,
     random: Math.random,
   });

@@ -5,8 +5,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "../../contract/errors.ts";
+import { openServerConfig } from "../../engine/config/server-config.ts";
 import { openEngine, type OpenEngine } from "../../engine/main.ts";
-import { doctorConfig, type DoctorConfig, readConfig } from "../../runtime/config.ts";
+import { configFilesOf, doctorConfig, type DoctorConfig, readConfig } from "../../runtime/config.ts";
 import { openDataDirectory } from "../../runtime/data-directory.ts";
 import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -27,7 +28,10 @@ const SWEEP_LAG_MAX_MS = 30_000;
 /** Answers 0 if all is well, 1 if something is to be mended. */
 export async function examine({ json }: { readonly json: boolean }): Promise<number> {
   const config = readConfig(doctorConfig);
-  const findings: Finding[] = [{ check: "config", ok: true, detail: "the environment is valid" }];
+  const findings: Finding[] = [
+    { check: "config", ok: true, detail: "the environment is valid" },
+    lookAtConfigFile(config),
+  ];
   if (config.databaseUrl === undefined) findings.push(...(await examineAlone(config)));
   else findings.push(...(await examineDatabase(config, { databaseUrl: config.databaseUrl })));
   print(json, { ok: findings.every(({ ok }) => ok), findings }, () =>
@@ -37,6 +41,20 @@ export async function examine({ json }: { readonly json: boolean }): Promise<num
     ),
   );
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+}
+
+/** Replicas that read different files show here by their fingerprints. */
+function lookAtConfigFile(config: DoctorConfig): Finding {
+  const check = "config file";
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+  try {
+    const file = openServerConfig({ ...configFilesOf(config), log: quiet });
+    file.close();
+    const fingerprint = file.current().layer.fingerprint?.slice(0, 12);
+    return { check, ok: true, detail: file.path === null ? "none" : `${file.path} (${fingerprint})` };
+  } catch (error) {
+    return { check, ok: false, detail: reasonOf(error) };
+  }
 }
 
 /** The embedded database has one user at a time: a server that runs is asked, else it is opened. */

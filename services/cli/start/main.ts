@@ -9,7 +9,7 @@ import { countsOf } from "../../api/counts.ts";
 import { createApi } from "../../api/create-api.ts";
 import { listenOrExplain } from "../../api/listen.ts";
 import { asStartFailure, openEngine } from "../../engine/main.ts";
-import { aloneConfig, type AloneConfig, readConfig } from "../../runtime/config.ts";
+import { aloneConfig, type AloneConfig, configFilesOf, readConfig } from "../../runtime/config.ts";
 import { openDataDirectory } from "../../runtime/data-directory.ts";
 import { ConfigError, UnavailableError } from "../../runtime/exit.ts";
 import { createHealth } from "../../runtime/health.ts";
@@ -53,6 +53,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     databasePath: directory.databasePath,
     redisUrl: config.redisUrl,
     applicationName: "muster",
+    configFiles: configFilesOf(config),
     log,
   });
   const migrated = await opened.prepare({ migrate: true });

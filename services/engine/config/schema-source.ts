@@ -1,16 +1,23 @@
 /**
  * Where use cases get the schemas of items from. They load them once in their transaction,
  * for the roots that they touch, and then ask as often as they like without waiting.
+ *
+ * The database says which text counts, in every transaction: a push on one replica holds on
+ * all others from its commit on. Texts are parsed once, and kept by their fingerprint.
  */
+import { findFingerprints, readTexts } from "../../../db/stores/project-config-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import { type ItemSchema, SCHEMA_FREE } from "../../core/schemas/item-schema.ts";
+import { fault } from "../../contract/errors.ts";
+import type { Parsed, ProjectConfig } from "../../contract/config/parse-config.ts";
+import { type ConfigLayer, EMPTY_LAYER } from "../../core/schemas/config-layer.ts";
+import type { ItemSchema } from "../../core/schemas/item-schema.ts";
+import { resolveSchema, type SchemaSubject } from "../../core/schemas/resolve-schema.ts";
+import { createRecent } from "./recent.ts";
+import { readProjectConfig } from "./read-config.ts";
 
 /** What an item's schema follows from; every `ItemState` has it. */
-export interface SchemaKey {
+export interface SchemaKey extends SchemaSubject {
   readonly rootId: string;
-  readonly type: string | null;
-  readonly tags: readonly string[];
-  readonly traits: readonly string[];
 }
 
 export interface Schemas {
@@ -26,10 +33,108 @@ export interface SchemaSource {
    * @throws MusterError `config_unavailable` if a project's text cannot be read and none that
    *   could be is known: gates never open because something is broken
    */
-  load(handle: Handle, rootIds: readonly string[]): Promise<Schemas>;
+  load(handle: Handle, rootIds: Iterable<string>): Promise<Schemas>;
+  /** For an item of no project: what the server says alone. */
+  ofServer(item: SchemaSubject): ItemSchema;
 }
 
-/** Nothing is configured anywhere. */
-export const schemaFree: SchemaSource = {
-  load: () => Promise.resolve({ of: () => SCHEMA_FREE }),
-};
+export interface SchemaSourceOptions {
+  /** What the server's own file says at the moment; nothing if it is left out. */
+  readonly server?: () => ConfigLayer;
+  readonly log: { warn(data: object, message: string): void };
+}
+
+/** Texts that are kept parsed. */
+const TEXTS_KEPT = 500;
+/** Kinds of items whose schema is kept, by pair of texts. */
+const SCHEMAS_KEPT = 1_000;
+
+export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSourceOptions): SchemaSource {
+  const texts = createRecent<string, Parsed<ProjectConfig>>(TEXTS_KEPT);
+  /** What each root's text said when it could last be read. */
+  const lastGood = createRecent<string, ConfigLayer>(TEXTS_KEPT);
+  const resolve = createResolver();
+
+  const read = (rootId: string, fingerprint: string, text: string): Parsed<ProjectConfig> => {
+    const parsed = texts.get(fingerprint) ?? readProjectConfig(text);
+    texts.set(fingerprint, parsed);
+    if (!parsed.ok) {
+      const kept = lastGood.get(rootId)?.fingerprint;
+      log.warn({ rootId, fingerprint, faults: parsed.faults, kept }, "unreadable configuration of a project");
+    }
+    return parsed;
+  };
+
+  const findTexts = async (
+    handle: Handle,
+    rootIds: readonly string[],
+  ): Promise<[rootId: string, Parsed<ProjectConfig>][]> => {
+    const found: [string, Parsed<ProjectConfig>][] = [];
+    const unseen: string[] = [];
+    for (const [rootId, fingerprint] of await findFingerprints(handle, rootIds)) {
+      const parsed = texts.get(fingerprint);
+      if (parsed === undefined) unseen.push(rootId);
+      else found.push([rootId, parsed]);
+    }
+    if (unseen.length === 0) return found;
+    const rows = await readTexts(handle, unseen);
+    return [
+      ...found,
+      ...rows.map((row): [string, Parsed<ProjectConfig>] => [
+        row.rootId,
+        read(row.rootId, row.fingerprint, row.text),
+      ]),
+    ];
+  };
+
+  const layerOf = (rootId: string, parsed: Parsed<ProjectConfig>): ConfigLayer => {
+    if (parsed.ok) {
+      lastGood.set(rootId, parsed.config.layer);
+      return parsed.config.layer;
+    }
+    const good = lastGood.get(rootId);
+    if (good !== undefined) return good;
+    throw fault("config_unavailable", `the configuration of the project ${rootId} cannot be read`, {
+      hint: "Push a correct one with manage_project_config; until then nothing of this project moves.",
+      details: { rootId, faults: parsed.faults },
+    });
+  };
+
+  return {
+    async load(handle, rootIds) {
+      const wanted = new Set(rootIds);
+      const found = wanted.size === 0 ? [] : await findTexts(handle, [...wanted]);
+      const layers = new Map(found.map(([rootId, parsed]) => [rootId, layerOf(rootId, parsed)]));
+      const global = server();
+      return {
+        of(item) {
+          if (!wanted.has(item.rootId)) throw new Error(`no schemas were loaded for the root ${item.rootId}`);
+          return resolve(layers.get(item.rootId) ?? null, global, item);
+        },
+      };
+    },
+    ofServer: (item) => resolve(null, server(), item),
+  };
+}
+
+/** Resolves as the rules do, and remembers what came out: most items are of few kinds. */
+function createResolver(): (
+  root: ConfigLayer | null,
+  global: ConfigLayer,
+  item: SchemaSubject,
+) => ItemSchema {
+  const known = new WeakMap<ConfigLayer, WeakMap<ConfigLayer, Map<string, ItemSchema>>>();
+  return (root, global, { type, tags, traits }) => {
+    const below = known.get(global) ?? new WeakMap<ConfigLayer, Map<string, ItemSchema>>();
+    known.set(global, below);
+    const kinds = below.get(root ?? EMPTY_LAYER) ?? new Map<string, ItemSchema>();
+    below.set(root ?? EMPTY_LAYER, kinds);
+    const kind = JSON.stringify([type, tags, traits]);
+    const before = kinds.get(kind);
+    if (before !== undefined) return before;
+    if (kinds.size >= SCHEMAS_KEPT) kinds.clear();
+    const schema = resolveSchema({ root, global }, { type, tags, traits });
+    kinds.set(kind, schema);
+    return schema;
+  };
+}

@@ -8,7 +8,7 @@ import { operationByName } from "../../../services/contract/registry.ts";
 import { UNVERIFIED } from "../../../services/engine/actors/actor-rules.ts";
 import { createEngine } from "../../../services/engine/create-engine.ts";
 import { createDatabaseTime } from "../../../services/engine/database-time.ts";
-import { schemaFree } from "../../../services/engine/config/schema-source.ts";
+import { createSchemaSource } from "../../../services/engine/config/schema-source.ts";
 import { DEFAULT_SETTINGS, defaultPolicies } from "../../../services/engine/deps.ts";
 import type { Caller } from "../../../services/engine/engine.ts";
 import type { Contender } from "../contender.ts";
@@ -41,7 +41,7 @@ export async function engine(
     log: QUIET,
     settings: DEFAULT_SETTINGS,
     policyOf: defaultPolicies,
-    schemas: schemaFree,
+    schemas: createSchemaSource({ log: QUIET }),
     actors: UNVERIFIED,
     random: Math.random,
   });

@@ -23,7 +23,7 @@ import { advanceItem, createTransitionLane } from "../../../services/engine/adva
 import { UNVERIFIED } from "../../../services/engine/actors/actor-rules.ts";
 import { createDatabaseTime } from "../../../services/engine/database-time.ts";
 import { manageDependencies } from "../../../services/engine/dependencies/manage-dependencies.ts";
-import { schemaFree } from "../../../services/engine/config/schema-source.ts";
+import { createSchemaSource } from "../../../services/engine/config/schema-source.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "../../../services/engine/deps.ts";
 import type { Caller } from "../../../services/engine/engine.ts";
 import { manageItems } from "../../../services/engine/items/manage-items.ts";
@@ -57,8 +57,8 @@ export class Workbench {
       log: { info: () => {}, warn: () => {}, error: () => {} },
       settings: DEFAULT_SETTINGS,
       policyOf: defaultPolicies,
-    actors: UNVERIFIED,
-      schemas: schemaFree,
+      actors: UNVERIFIED,
+      schemas: createSchemaSource({ log: { warn: () => {} } }),
       random: () => 0,
     };
     this.#lane = createTransitionLane(this.deps);
