@@ -4,6 +4,7 @@
  */
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
 import type { Edge } from "../../services/core/edges.ts";
+import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import { World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
@@ -33,6 +34,8 @@ export interface PeekWorld {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** Reads the resources that the decisions are about. */
+  readonly leasesOf: (states: readonly ItemState[]) => Promise<LeaseBook>;
   readonly onCancelled: Edge["onCancelled"];
 }
 
@@ -41,12 +44,14 @@ export async function peekWorld(handle: Handle, input: PeekWorld): Promise<() =>
   const rows = await peekRows(handle, [input.items, input.subtrees]);
   const ids = rows.map((row) => row.item_id);
   const edges = ids.length === 0 ? [] : await peekEdges(handle, [ids]);
+  const states = rows.map(toItemState);
+  const leases = await input.leasesOf(states);
   const parts = {
     now: rows[0]?.now.getTime() ?? 0,
-    states: rows.map(toItemState),
+    states,
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
     subtrees: input.subtrees,
     policyOf: input.policyOf,
   };
-  return () => new World(parts);
+  return () => new World({ ...parts, leases: leases.fork() });
 }

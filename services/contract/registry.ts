@@ -11,6 +11,8 @@ import { getBlockedItems } from "./operations/get-blocked-items.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
+import { listLeaseHistory } from "./operations/list-lease-history.ts";
+import { listLeases } from "./operations/list-leases.ts";
 import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
@@ -28,6 +30,8 @@ const byName = {
   manage_dependencies: manageDependencies,
   list_claims: listClaims,
   list_agents: listAgents,
+  list_leases: listLeases,
+  list_lease_history: listLeaseHistory,
 } as const;
 
 export type OperationName = keyof typeof byName;

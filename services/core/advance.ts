@@ -6,6 +6,7 @@
 import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
+import { strangeCredential } from "./leases/declared.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
@@ -44,6 +45,8 @@ export interface AdvanceApplied {
   /** What goes on waiting for this item although it is over: its edges do not accept a cancelled blocker. */
   readonly heldUp: readonly string[];
   readonly claimEnded: boolean;
+  /** What an operator had taken from it. */
+  readonly lostLeases: readonly string[];
 }
 
 export type AdvanceRefusal =
@@ -61,6 +64,8 @@ export type AdvanceRefusal =
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
   | { readonly code: "open_children"; readonly openChildren: number }
+  /** The caller names a resource that is none of the item's. */
+  | { readonly code: "strange_credential"; readonly credential: string; readonly declared: readonly string[] }
   | {
       readonly code: "resource_unavailable";
       readonly contended: LeaseObstacle;
@@ -120,7 +125,10 @@ function freeFirst(world: World, request: AdvanceRequest): void {
 }
 
 function judgeMove(world: World, item: ItemState, request: AdvanceRequest): AdvanceRefusal | null {
-  const { trigger } = request;
+  const { trigger, credentials = [] } = request;
+  const declared = world.leases.declaredBy(item).keys;
+  const strange = strangeCredential(credentials, declared);
+  if (strange !== null) return { code: "strange_credential", credential: strange, declared };
   const operatorOnly = item.dead && trigger !== "cancel";
   if (operatorOnly && !request.operator) return { code: "item_dead" };
   const target = resolveTransition({ ...item, hasReviewPhase: world.policyOf(item).hasReviewPhase }, trigger);
@@ -159,6 +167,7 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
     unblocked: [...new Set(unblocked)],
     heldUp: state.outcome === "cancelled" ? heldUpBy(world, state) : [],
     claimEnded: held !== null && state.claim === null,
+    lostLeases: before.lostLeases,
   };
 }
 

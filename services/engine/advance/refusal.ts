@@ -78,6 +78,15 @@ export function refusalElement(
           details: { openChildren: refusal.openChildren },
         }),
       );
+    case "strange_credential":
+      return refusedElement(
+        itemId,
+        trigger,
+        fault(
+          "validation_failed",
+          `credentialRefs: "${refusal.credential}" is none of the resources that the item declares (${refusal.declared.join(", ")})`,
+        ),
+      );
     case "resource_unavailable":
       return contendedElement(itemId, trigger, refusal);
     case "dependency_blocked":

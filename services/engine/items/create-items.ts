@@ -22,6 +22,7 @@ import type { WriterVerdict } from "../../core/writer.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
+import { enterResources } from "../leases/sync-resources.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { elementFailure, failureOf, isUnstorable } from "../writing/element-failure.ts";
@@ -128,6 +129,8 @@ async function createIn(
     else outcomes.push({ index: slot.index, failure: elementFailure(slot.index, undefined, refusal) });
   }
   await insertItems(tx, [...rows.values()], call.agent);
+  const made = [...rows.values()].map((row) => ({ ...row, rootId: row.root_id }));
+  await enterResources(deps, tx, made);
   await saveWorld(tx, world);
   for (const [slot, row] of rows) outcomes.push({ index: slot.index, created: createdItem(row) });
   await settleKeys(call, tx, fresh, rows);

@@ -27,6 +27,7 @@ import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
+import { syncResources } from "../leases/sync-resources.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
@@ -88,6 +89,7 @@ async function restoreRoot(
       const resting = await restIn(deps, call, tx, wider, entry, scope);
       const answer = await reconnect(deps, tx, resting, scope);
       await saveWorld(tx, resting.world);
+      await syncResources(deps, tx, entry.items);
       world = resting.world;
       return { answer, targetId: null };
     });
@@ -161,7 +163,13 @@ async function restIn(
   const subtrees = [...new Set([...wider.subtrees, itemId, ...containers])];
   const parents = parentId === null ? [] : [parentId];
   const tenures = await withTenuresAbove(tx, call, parents);
-  const world = await lockWorld(deps, tx, touched, { items: [...wider.items, ...tenures], subtrees }, "none");
+  const world = await lockWorld(
+    deps,
+    tx,
+    touched,
+    { ...wider, items: [...wider.items, ...tenures], subtrees },
+    "none",
+  );
   await refuseStale(deps, call, tx, world, parents);
   return { world, entry, edges, edgesBefore: all.length, containers };
 }

@@ -18,6 +18,7 @@ import type { CascadeEvent } from "../../core/cascade.ts";
 import type { World } from "../../core/world.ts";
 import type { GraphScope } from "../dependencies/order-graph.ts";
 import type { EngineDeps } from "../deps.ts";
+import { syncResources } from "../leases/sync-resources.ts";
 import { requireItem } from "../resolve-items.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
@@ -31,6 +32,8 @@ type UpdatedAnswer = UpdateItemsOutput["items"][number];
 /** What decides who is offered an item: a claim that waits may want it now. */
 const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "priority", "complexity", "parentId"];
 /** Fields of an element that say which item, and when, but nothing about it. */
+/** What an item's schema follows from, besides its root. */
+const SCHEMA_FIELDS = ["type", "tags", "traits"] as const;
 const NOT_CHANGES = new Set(["itemId", "expectedVersion", "fence"]);
 
 export async function updateItems(
@@ -146,6 +149,10 @@ async function updateIn(
     data: { version: updated.version, fields: givenFields(change) },
   });
   await saveWorld(tx, world);
+  if (moving !== null || SCHEMA_FIELDS.some((field) => change[field] !== undefined)) {
+    const moved = moving === null ? [] : world.descendantsOf(id);
+    await syncResources(deps, tx, [id, ...moved.map((one) => one.id)]);
+  }
   return { answer: await toAnswer(tx, id, updated, cascades), targetId: id, world };
 }
 

@@ -273,9 +273,9 @@ describe("waiting for a resource", () => {
       return verdict.refusal.contended.expired;
     };
     expect(expiredOf(NOW + 59_999)).toEqual([]);
-    const one = { itemId: "a", fence: 1, ttlMs: 60_000 };
-    expect(expiredOf(NOW + 60_000)).toEqual([{ ...one, overdue: false }]);
-    expect(expiredOf(NOW + 90_000)).toEqual([{ ...one, overdue: true }]);
+    expect(expiredOf(NOW + 60_000)).toEqual([
+      { itemId: "a", fence: 1, ttlMs: 60_000, expiresAt: NOW + 60_000 },
+    ]);
   });
 });
 
