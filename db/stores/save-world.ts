@@ -66,7 +66,10 @@ const TALLIED: Part<Counted> = {
     ["open", "int4", ([, tally]) => tally.open],
     ["done", "int4", ([, tally]) => tally.done],
   ],
-  sql: (rows, ids) => `update item_state s set open_children = s.open_children + c.open, done_children = s.done_children + c.done
+  sql: (
+    rows,
+    ids,
+  ) => `update item_state s set open_children = s.open_children + c.open, done_children = s.done_children + c.done
     from ${rows} where s.item_id = c.item_id and s.item_id = any(${ids}) and s.open_children + c.open >= 1
     returning 1`,
 };
@@ -115,13 +118,15 @@ const MOVED: Part<World["transitions"][number]> = {
     ["session", "text", (t) => t.by.session],
     ["actor", "text", (t) => (t.by.actor === null ? null : JSON.stringify(t.by.actor))],
     ["fence", "int8", (t) => t.fence],
+    ["consumed", "text", (t) => (t.consumed.length === 0 ? null : JSON.stringify(t.consumed))],
   ],
   sql: (
     rows,
   ) => `insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
-      agent, session, actor, fence, at)
+      agent, session, actor, fence, consumed_credentials, at)
     select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
-      c.agent, c.session, c.actor::jsonb, c.fence, ${NOW} from ${rows}`,
+      c.agent, c.session, c.actor::jsonb, c.fence,
+      case when c.consumed is not null then array(select json_array_elements_text(c.consumed::json)) end, ${NOW} from ${rows}`,
 };
 
 const ANSWERED: Part<SavedAnswer> = {
@@ -167,13 +172,15 @@ class Writes {
     const name = `part_${this.#parts.length}`;
     this.#parts.push(`${name} as (${part.sql(source, sources[0] ?? "")})`);
     // A parent that would close after all has to be locked and judged.
-    if ((part as unknown) === TALLIED) this.#check = `(select count(*) from ${name}) < cardinality(${sources[0]})`;
+    if ((part as unknown) === TALLIED)
+      this.#check = `(select count(*) from ${name}) < cardinality(${sources[0]})`;
     return this;
   }
 
   async run(handle: Handle): Promise<void> {
     if (this.#parts.length === 0) return;
-    const end = this.#check === null ? "where false" : `case when ${this.#check} then muster_start_over() end`;
+    const end =
+      this.#check === null ? "where false" : `case when ${this.#check} then muster_start_over() end`;
     await runGenerated(handle, `with ${this.#parts.join(",\n")} select ${end}`, this.#values);
   }
 }
@@ -187,7 +194,10 @@ export async function saveWorld(
   await new Writes()
     .add(STATES, world.changed())
     // In the order of all locks: two of these must not wait for each other.
-    .add(TALLIED, [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    .add(
+      TALLIED,
+      [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    )
     .add(ENDED, world.ended)
     .add(
       OPENED,

@@ -6,6 +6,7 @@
  * read before would see the world as it was before the wait).
  */
 import type { Edge } from "../../services/core/edges.ts";
+import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import type { Role } from "../../services/core/roles.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
 import { NotLocked, World } from "../../services/core/world.ts";
@@ -85,6 +86,8 @@ export interface LoadWorld {
   /** What an earlier try was missing. */
   readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** Locks and reads the resources that the decision is about; called when the rows are locked. */
+  readonly leasesOf: (states: readonly ItemState[]) => Promise<LeaseBook>;
   /** What an edge that says nothing means when its blocker is cancelled. */
   readonly onCancelled: Edge["onCancelled"];
 }
@@ -104,14 +107,19 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
     judges || extra.subtrees.length > 0 ? run.surroundings(handle, [closing, starting, extra.subtrees]) : [],
   ]);
   refuseGrown(rows, around?.found.below ?? []);
+  const states = rows.map(toItemState);
   return new World({
     now: rows[0]?.now.getTime() ?? 0,
-    states: rows.map(toItemState),
+    states,
+    leases: await input.leasesOf(states),
     edges: (around?.found.edges ?? []).map((row) => toEdge(row, input.onCancelled)),
     edgesOf: withParents(rows, new Set(around?.found.judged)),
     subtrees: extra.subtrees,
     parents: new Map(
-      Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [id, { role, openChildren }]),
+      Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [
+        id,
+        { role, openChildren },
+      ]),
     ),
     policyOf: input.policyOf,
   });

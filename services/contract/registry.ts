@@ -16,6 +16,7 @@ import { listLeases } from "./operations/list-leases.ts";
 import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
+import { releaseLeases } from "./operations/release-leases.ts";
 import { queryItems } from "./operations/query-items.ts";
 
 const byName = {
@@ -32,6 +33,7 @@ const byName = {
   list_agents: listAgents,
   list_leases: listLeases,
   list_lease_history: listLeaseHistory,
+  release_leases: releaseLeases,
 } as const;
 
 export type OperationName = keyof typeof byName;

@@ -11,6 +11,7 @@ import type { AdvanceRequest } from "../../core/advance.ts";
 import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { freeHolders } from "../leases/free-holders.ts";
 import { identify } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { describeCall, recordFor } from "../writing/write-call.ts";
@@ -122,7 +123,9 @@ async function submit(
   lane: TransitionLane,
   call: TransitionCall,
 ): Promise<TransitionOutcome> {
-  const outcome = await lane.submit(call);
+  const first = await lane.submit(call);
+  const outcome =
+    first.kind === "refused" && (await freeHolders(deps, first.refusal)) ? await lane.submit(call) : first;
   if (outcome.kind !== "refused" || outcome.refusal.code !== "not_claim_holder" || !outcome.refusal.expired) {
     return outcome;
   }
@@ -147,6 +150,7 @@ function toCall(
     trigger: transition.trigger,
     summary: transition.summary ?? null,
     label: transition.label ?? null,
+    credentials: transition.credentialRefs ?? [],
     writer: { agent: who.agent, session: who.session, fence: transition.fence ?? null },
     by: who.author,
     failure: { class: transition.class ?? "item", reason: transition.reason ?? null },

@@ -8,6 +8,7 @@ import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
 import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
+import type { Trigger } from "../../core/roles.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -29,6 +30,9 @@ export async function flushTransitions(
   return outcomes;
 }
 
+/** Triggers that may lead into work, the item or what is above it. */
+const ENTERING: ReadonlySet<Trigger> = new Set<Trigger>(["start", "resume", "rework", "reopen"]);
+
 interface Flushed {
   readonly outcomes: TransitionOutcome[];
   readonly world: World;
@@ -42,11 +46,13 @@ async function runTransitions(
   tail: Tail,
 ): Promise<Flushed> {
   const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
+  const ids = calls.map((call) => call.request.itemId);
+  const enters = calls.some((call) => ENTERING.has(call.request.trigger));
   // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be
   // replays are locked for nothing.
   const [taken, world] = await Promise.all([
     takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
-    lockPart(deps, tx, wider, { closing: calls.map((call) => call.request.itemId), counted: true }),
+    lockPart(deps, tx, wider, { closing: ids, counted: true }, { items: new Set(ids), enters }),
   ]);
   const isReplay = (call: TransitionCall): boolean =>
     call.record !== null && !taken.has(keyText(call.record));
