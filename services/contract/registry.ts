@@ -14,7 +14,9 @@ import { listAgents } from "./operations/list-agents.ts";
 import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
+import { manageNotes } from "./operations/manage-notes.ts";
 import { queryItems } from "./operations/query-items.ts";
+import { queryNotes } from "./operations/query-notes.ts";
 
 const byName = {
   claim_item: claimItem,
@@ -26,6 +28,8 @@ const byName = {
   get_blocked_items: getBlockedItems,
   manage_items: manageItems,
   manage_dependencies: manageDependencies,
+  manage_notes: manageNotes,
+  query_notes: queryNotes,
   list_claims: listClaims,
   list_agents: listAgents,
 } as const;

@@ -10,6 +10,7 @@ import type { ListAgentsInput } from "../contract/operations/list-agents.ts";
 import type { ListClaimsInput } from "../contract/operations/list-claims.ts";
 import type { ManageDependenciesInput } from "../contract/operations/manage-dependencies.ts";
 import type { ManageItemsInput } from "../contract/operations/manage-items.ts";
+import type { ManageNotesInput } from "../contract/operations/manage-notes.ts";
 import type { QueryItemsInput } from "../contract/operations/query-items.ts";
 import { fault } from "../contract/errors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
@@ -25,6 +26,7 @@ import type { Caller, Engine } from "./engine.ts";
 import { identify, mintSession } from "./identity.ts";
 import { manageDependencies } from "./dependencies/manage-dependencies.ts";
 import { manageItems } from "./items/manage-items.ts";
+import { manageNotes } from "./notes/manage-notes.ts";
 import { explainItem } from "./queries/explain-item.ts";
 import { getBlockedItems } from "./queries/get-blocked-items.ts";
 import { getNextItem } from "./queries/get-next-item.ts";
@@ -78,6 +80,7 @@ export function createEngine(deps: EngineDeps): Engine {
     manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
     manage_dependencies: (input, caller) =>
       manageDependencies(deps, input as ManageDependenciesInput, caller),
+    manage_notes: (input, caller) => manageNotes(deps, input as ManageNotesInput, caller),
     query_items: (input, caller) => queryItems(deps, input as QueryItemsInput, caller),
     get_next_item: (input, caller) => getNextItem(deps, input as GetNextItemInput, caller),
     get_next_status: (input, caller) => getNextStatus(deps, input as GetNextStatusInput, caller),

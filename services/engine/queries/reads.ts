@@ -9,6 +9,7 @@ import { getNextStatus } from "./get-next-status.ts";
 import { listAgents } from "./list-agents.ts";
 import { listClaims } from "./list-claims.ts";
 import { queryItems } from "./query-items.ts";
+import { queryNotes } from "./query-notes.ts";
 
 type Read = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -22,6 +23,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
       use(deps, input as InputOf<N>, caller);
   return {
     query_items: read<"query_items">(queryItems),
+    query_notes: read<"query_notes">(queryNotes),
     get_next_item: read<"get_next_item">(getNextItem),
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),
