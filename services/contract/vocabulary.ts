@@ -14,6 +14,8 @@ export const ORDERINGS = ["priority", "oldest", "newest", "fair"] as const;
 export const READINESS = ["ready", "blocked", "claimed", "waiting", "dead", "all"] as const;
 export const CLAIM_STATUSES = ["claimed", "unclaimed", "expired"] as const;
 export const SORT_FIELDS = ["title", "priority", "complexity", "createdAt", "modifiedAt"] as const;
+export const MATCH_MODES = ["auto", "substring", "text"] as const;
+export const SEARCH_KINDS = ["item", "note"] as const;
 export const FAILURE_CLASSES = ["item", "environment"] as const;
 
 export type Ordering = (typeof ORDERINGS)[number];
@@ -24,4 +26,6 @@ export type ActorKind = (typeof ACTOR_KINDS)[number];
 export type Readiness = (typeof READINESS)[number];
 export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 export type SortField = (typeof SORT_FIELDS)[number];
+export type MatchMode = (typeof MATCH_MODES)[number];
+export type SearchKind = (typeof SEARCH_KINDS)[number];
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
