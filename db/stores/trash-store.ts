@@ -4,6 +4,7 @@
  * that it adds has to be thought about here.
  */
 import { type Handle, statement } from "../statement.ts";
+import { restoreTexts, TRASHED_TEXTS } from "./trash-text-store.ts";
 
 const insert = statement<{ expires_at: Date }>(
   "trash_insert",
@@ -16,7 +17,8 @@ const insert = statement<{ expires_at: Date }>(
        'attempts', (select coalesce(jsonb_agg(to_jsonb(a) order by a.item_id, a.fence), '[]')
          from attempts a where a.item_id = any($3)),
        'dependencies', (select coalesce(jsonb_agg(to_jsonb(d) order by d.created_at, d.id), '[]')
-         from dependencies d where d.from_item = any($3) or d.to_item = any($3)))
+         from dependencies d where d.from_item = any($3) or d.to_item = any($3)),
+       ${TRASHED_TEXTS})
    from items i where i.id = $2
    returning expires_at`,
 );
@@ -177,12 +179,13 @@ export interface Resting {
   readonly depth: number;
 }
 
-/** Brings back items, states with nothing counted against them, and tenures. Edges follow once they are judged. */
+/** Brings back items, states with nothing counted against them, tenures and texts. Edges follow once they are judged. */
 export async function restoreFromTrash(handle: Handle, resting: Resting): Promise<void> {
   const { trashId, ancestors, depth } = resting;
   await restoreItems(handle, [trashId, ancestors, depth]);
   await restoreStates(handle, [trashId]);
   await restoreAttempts(handle, [trashId]);
+  await restoreTexts(handle, trashId);
   await markRestored(handle, [trashId]);
 }
 

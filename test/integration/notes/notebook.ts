@@ -21,7 +21,8 @@ export function noteSpec(key: string, role: NoteSpec["role"], more: Partial<Note
 /** Items of the type have the schema; all others have none. */
 export function schemaOfType(type: string, schema: Partial<ItemSchema>): SchemaSource {
   const matched: ItemSchema = { ...SCHEMA_FREE, type, matched: true, source: "global", ...schema };
-  return { load: () => Promise.resolve({ of: (item) => (item.type === type ? matched : SCHEMA_FREE) }) };
+  const of = (item: { readonly type: string | null }) => (item.type === type ? matched : SCHEMA_FREE);
+  return { load: () => Promise.resolve({ of }) };
 }
 
 export async function makeItem(engine: TestEngine, more: object = {}): Promise<string> {
