@@ -15,6 +15,7 @@ import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
+import { manageProjectConfig } from "./operations/manage-project-config.ts";
 import { queryItems } from "./operations/query-items.ts";
 import { queryNotes } from "./operations/query-notes.ts";
 
@@ -30,6 +31,7 @@ const byName = {
   manage_dependencies: manageDependencies,
   manage_notes: manageNotes,
   query_notes: queryNotes,
+  manage_project_config: manageProjectConfig,
   list_claims: listClaims,
   list_agents: listAgents,
 } as const;

@@ -16,6 +16,11 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.1.0",
+    date: "2026-12-01",
+    changes: ["manage_project_config: the text that a project configures itself with."],
+  },
+  {
     version: "1.0.0",
     date: "2026-11-30",
     changes: [
@@ -24,4 +29,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.0.0";
+export const TOOL_SURFACE_VERSION = "1.1.0";

@@ -2,16 +2,6 @@
 import { sweepAgeMs } from "../../db/stores/lapsed-store.ts";
 import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
-import type { ExplainItemInput } from "../contract/operations/explain-item.ts";
-import type { GetBlockedItemsInput } from "../contract/operations/get-blocked-items.ts";
-import type { GetNextItemInput } from "../contract/operations/get-next-item.ts";
-import type { GetNextStatusInput } from "../contract/operations/get-next-status.ts";
-import type { ListAgentsInput } from "../contract/operations/list-agents.ts";
-import type { ListClaimsInput } from "../contract/operations/list-claims.ts";
-import type { ManageDependenciesInput } from "../contract/operations/manage-dependencies.ts";
-import type { ManageItemsInput } from "../contract/operations/manage-items.ts";
-import type { ManageNotesInput } from "../contract/operations/manage-notes.ts";
-import type { QueryItemsInput } from "../contract/operations/query-items.ts";
 import { fault } from "../contract/errors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, type ClaimNext, createTransitionLane } from "./advance/advance-item.ts";
@@ -24,17 +14,8 @@ import { asFault } from "./database-fault.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
 import { identify, mintSession } from "./identity.ts";
-import { manageDependencies } from "./dependencies/manage-dependencies.ts";
-import { manageItems } from "./items/manage-items.ts";
-import { manageNotes } from "./notes/manage-notes.ts";
-import { explainItem } from "./queries/explain-item.ts";
-import { getBlockedItems } from "./queries/get-blocked-items.ts";
-import { getNextItem } from "./queries/get-next-item.ts";
-import { getNextStatus } from "./queries/get-next-status.ts";
-import { listAgents } from "./queries/list-agents.ts";
-import { listClaims } from "./queries/list-claims.ts";
-import { queryItems } from "./queries/query-items.ts";
 import { readsOf } from "./queries/reads.ts";
+import { writesOf } from "./writing/writes.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -77,17 +58,7 @@ export function createEngine(deps: EngineDeps): Engine {
     advance_item: (input, caller) =>
       advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
     ...readsOf(deps),
-    manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
-    manage_dependencies: (input, caller) =>
-      manageDependencies(deps, input as ManageDependenciesInput, caller),
-    manage_notes: (input, caller) => manageNotes(deps, input as ManageNotesInput, caller),
-    query_items: (input, caller) => queryItems(deps, input as QueryItemsInput, caller),
-    get_next_item: (input, caller) => getNextItem(deps, input as GetNextItemInput, caller),
-    get_next_status: (input, caller) => getNextStatus(deps, input as GetNextStatusInput, caller),
-    get_blocked_items: (input, caller) => getBlockedItems(deps, input as GetBlockedItemsInput, caller),
-    explain_item: (input, caller) => explainItem(deps, input as ExplainItemInput, caller),
-    list_claims: (input, caller) => listClaims(deps, input as ListClaimsInput, caller),
-    list_agents: (input, caller) => listAgents(deps, input as ListAgentsInput, caller),
+    ...writesOf(deps),
   };
 
   return {

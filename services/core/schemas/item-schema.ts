@@ -87,6 +87,8 @@ export interface ItemSchema {
   readonly traits: readonly string[];
   /** Named by the item or its schema, and defined nowhere. */
   readonly unknownTraits: readonly string[];
+  /** Every trait that an item of this project can be given. */
+  readonly availableTraits: readonly string[];
   /** Where the schema was found. */
   readonly source: "root" | "global" | "none";
   /** Of the configuration that it was found in. */
@@ -112,6 +114,7 @@ export const SCHEMA_FREE: ItemSchema = {
   noteLimits: "warn",
   traits: [],
   unknownTraits: [],
+  availableTraits: [],
   source: "none",
   fingerprint: null,
 };

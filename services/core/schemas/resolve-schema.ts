@@ -52,6 +52,7 @@ export function resolveSchema(layers: Layers, item: SchemaSubject): ItemSchema {
     noteLimits: layers.root?.noteLimits ?? layers.global.noteLimits ?? "warn",
     traits: traits.names,
     unknownTraits: traits.unknown,
+    availableTraits: [...new Set([...(layers.root?.traits.keys() ?? []), ...layers.global.traits.keys()])],
     source: found?.source ?? "none",
     fingerprint: found === null ? null : (layers[found.source]?.fingerprint ?? null),
   };

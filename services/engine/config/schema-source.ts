@@ -21,8 +21,12 @@ export interface SchemaKey extends SchemaSubject {
 }
 
 export interface Schemas {
-  /** @throws Error for an item of a root that they were not loaded for */
-  of(item: SchemaKey): ItemSchema;
+  /**
+   * Without a root, what the server says alone.
+   *
+   * @throws Error for an item of a root that they were not loaded for
+   */
+  of(item: SchemaSubject & { readonly rootId: string | null }): ItemSchema;
 }
 
 export interface SchemaSource {
@@ -34,8 +38,6 @@ export interface SchemaSource {
    *   could be is known: gates never open because something is broken
    */
   load(handle: Handle, rootIds: Iterable<string>): Promise<Schemas>;
-  /** For an item of no project: what the server says alone. */
-  ofServer(item: SchemaSubject): ItemSchema;
 }
 
 export interface SchemaSourceOptions {
@@ -108,12 +110,13 @@ export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSo
       const global = server();
       return {
         of(item) {
-          if (!wanted.has(item.rootId)) throw new Error(`no schemas were loaded for the root ${item.rootId}`);
-          return resolve(layers.get(item.rootId) ?? null, global, item);
+          const { rootId } = item;
+          if (rootId !== null && !wanted.has(rootId))
+            throw new Error(`no schemas were loaded for the root ${rootId}`);
+          return resolve(rootId === null ? null : (layers.get(rootId) ?? null), global, item);
         },
       };
     },
-    ofServer: (item) => resolve(null, server(), item),
   };
 }
 
