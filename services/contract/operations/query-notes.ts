@@ -4,11 +4,15 @@ import { answer, at, id } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
-import { BATCH_SIZE_MAX, LIST_LIMIT_MAX, LIST_LIMIT_DEFAULT } from "../limits.ts";
+import { BATCH_SIZE_MAX, LIST_LIMIT_MAX, LIST_LIMIT_DEFAULT, SEARCH_LIMIT_DEFAULT } from "../limits.ts";
 import { bounded, facts } from "../rendering.ts";
+import { renderHits, searchHits, searchingShape, substringsLongEnough } from "../searching.ts";
 import { noteKey, noteRole, textVersion, writer } from "../text-fields.ts";
+import type { MatchMode } from "../vocabulary.ts";
 
-const OPERATIONS = ["get", "list", "history", "diff"] as const;
+const OPERATIONS = ["get", "list", "search", "history", "diff"] as const;
+
+const scope = z.strictObject({ itemId: fields.itemRef.optional(), ancestorId: fields.itemRef.optional() });
 
 const shape = z
   .strictObject({
@@ -20,11 +24,13 @@ const shape = z
     role: noteRole.optional().describe("list."),
     keys: z.array(noteKey).min(1).max(BATCH_SIZE_MAX).optional().describe("list."),
     includeBody: fields.flag.optional().describe("list; else bodyLength."),
+    ...searchingShape,
+    scope: scope.optional().describe("search: notes of an item, or of a subtree."),
     from: z.int().min(1).optional().describe("diff: version; default the one before to."),
     to: z.int().min(1).optional().describe("diff: version; default the present one."),
     before: z.int().min(1).optional().describe("history: older than this version."),
-    limit: z.int().min(1).max(LIST_LIMIT_MAX).optional().describe("Default 50; history 20."),
-    offset: z.int().min(0).optional().describe("list; get: where in the body to go on."),
+    limit: z.int().min(1).max(LIST_LIMIT_MAX).optional().describe("Default 50; search, history 20."),
+    offset: z.int().min(0).optional().describe("list, search; get: where in the body."),
   })
   .superRefine(...crossField(rules));
 
@@ -36,6 +42,7 @@ const NOTE: readonly Field[] = ["noteId", "itemId", "key"];
 const FIELDS_OF: Readonly<Record<Shape["operation"], readonly Field[]>> = {
   get: [...NOTE, "version", "offset"],
   list: ["itemId", "role", "keys", "includeBody", "limit", "offset"],
+  search: ["query", "matchMode", "snippet", "explain", "scope", "limit", "offset"],
   history: [...NOTE, "before", "limit"],
   diff: [...NOTE, "from", "to"],
 };
@@ -52,6 +59,11 @@ function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   }
   if (operation === "list") {
     if (call.itemId === undefined) add(["itemId"], "is needed: whose notes to list");
+    return;
+  }
+  if (operation === "search") {
+    if (call.query === undefined) add(["query"], "is needed: the words to search for");
+    substringsLongEnough(call, add);
     return;
   }
   const byId = call.noteId !== undefined;
@@ -93,8 +105,19 @@ export type NoteDiff = {
   readonly from: number | null;
   readonly to: number | null;
 };
+export type SearchNotes = {
+  readonly operation: "search";
+  readonly query: string;
+  readonly matchMode: MatchMode;
+  readonly snippet: boolean;
+  readonly explain: boolean;
+  readonly itemId: string | undefined;
+  readonly ancestorId: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+};
 /** A parsed call. */
-export type QueryNotesInput = GetNote | ListNotes | NoteHistory | NoteDiff;
+export type QueryNotesInput = GetNote | ListNotes | SearchNotes | NoteHistory | NoteDiff;
 export type QueryNotesRequest = z.input<typeof shape>;
 
 const HISTORY_LIMIT_DEFAULT = 20;
@@ -108,6 +131,20 @@ const input = shape.transform((call): QueryNotesInput => {
     case "list": {
       const { role, keys, includeBody = false } = call;
       return { operation, itemId, role, keys, includeBody, limit: limit ?? LIST_LIMIT_DEFAULT, offset };
+    }
+    case "search": {
+      const { query = "", matchMode = "auto", snippet = true, explain = false, scope: within } = call;
+      const page = { limit: limit ?? SEARCH_LIMIT_DEFAULT, offset };
+      return {
+        operation,
+        query,
+        matchMode,
+        snippet,
+        explain,
+        itemId: within?.itemId,
+        ancestorId: within?.ancestorId,
+        ...page,
+      };
     }
     case "history":
       return { operation, note, before: call.before ?? null, limit: limit ?? HISTORY_LIMIT_DEFAULT };
@@ -172,12 +209,13 @@ const diff = answer({
 });
 export type NoteDiffOutput = z.output<typeof diff>;
 
-const output = z.union([wholeNote, list, history, diff]);
+const output = z.union([wholeNote, list, searchHits, history, diff]);
 export type QueryNotesOutput = z.output<typeof output>;
 
 const BODY_SHOWN_MAX = 4_000;
 
 function render(result: QueryNotesOutput): string {
+  if ("hits" in result) return renderHits(result);
   if ("notes" in result) {
     const { notes, total, returned, hasMore, offset } = result;
     return bounded([
@@ -211,7 +249,7 @@ export const queryNotes = defineOperation({
   name: "query_notes",
   description:
     "Read notes: get one with its body (any version), list an item's notes (bodies only with includeBody), " +
-    "history (versions and authors), diff between versions.",
+    "search bodies, history (versions and authors), diff between versions.",
   input,
   output,
   annotations: {

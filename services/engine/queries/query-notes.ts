@@ -17,14 +17,18 @@ import type {
   NoteRef,
   QueryNotesInput,
   QueryNotesOutput,
+  SearchNotes,
   WholeNote,
 } from "../../contract/operations/query-notes.ts";
+import type { SearchHits } from "../../contract/searching.ts";
 import { unifiedDiff } from "../../core/texts/line-diff.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { attribution, toVersion } from "../notes/note-answers.ts";
 import { requireItem } from "../resolve-items.ts";
+import { searchTexts } from "../search/search-texts.ts";
 import { fitPage, PAGE_SIZE_MAX_BYTES, sizeOf } from "./fit-page.ts";
+import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
 export async function queryNotes(
@@ -38,6 +42,8 @@ export async function queryNotes(
         return await getNote(handle, input);
       case "list":
         return await listPage(handle, input);
+      case "search":
+        return await searchPage(handle, input);
       case "history":
         return await historyOf(handle, input);
       case "diff":
@@ -133,6 +139,15 @@ function listedNote(row: ListedNoteRow): ListedNote {
     modifiedAt: row.modified_at.toISOString(),
     ...attribution(row),
   };
+}
+
+async function searchPage(handle: Handle, input: SearchNotes): Promise<SearchHits> {
+  const { ancestorId, ...asked } = input;
+  const itemId = asked.itemId === undefined ? undefined : await requireItem(handle, asked.itemId);
+  const within = { filter: await resolveFilter(handle, { ancestorId }), itemId };
+  const found = await searchTexts(handle, { ...asked, kinds: ["note"], within });
+  // Under the name that clients of the original read as well.
+  return { ...found, hits: found.hits.map((hit) => ({ ...hit, noteKey: hit.key })) };
 }
 
 async function historyOf(handle: Handle, input: NoteHistory): Promise<NoteHistoryOutput> {
