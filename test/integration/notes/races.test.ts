@@ -1,8 +1,9 @@
 /** Races that the lock of an item's row decides: two replicas meet at it, in both orders. */
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
-import { meetAt } from "../items/interleaving.ts";
+import { meetAt, waitForBlocked } from "../items/interleaving.ts";
 import { Workbench } from "../items/workbench.ts";
 import { makeItem, read, write } from "./notebook.ts";
 
@@ -25,6 +26,36 @@ describe("two replicas write notes at once", () => {
   });
 
   // Fails when the door is asked without the lock: in `note-scene.ts`, read the world on `deps.db` instead of `tx`.
+  it("nobody takes the item over between the look at its holder and the note [late note write]", async () => {
+    const itemId = await bench.item("contended");
+    const fence = await bench.claim(itemId, { agent: "ann", session: "s1" });
+    const holder = { actor: worker("ann"), workerId: "s1" };
+    await write(one, { itemId, body: "early", fence }, holder);
+    // The note waits for its row when its door was asked already.
+    const gate = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holding = database.db.transaction().execute(async (tx) => {
+      await sql`select from notes where item_id = ${itemId} for update`.execute(tx);
+      held.resolve();
+      await gate.promise;
+    });
+    await held.promise;
+    let takenOver = false;
+    const late = write(one, { itemId, body: "late", fence }, holder);
+    await waitForBlocked(database, 1);
+    const takeOver = bench.expire(itemId).then(() => (takenOver = true));
+    try {
+      await Promise.race([waitForBlocked(database, 2), takeOver]);
+      expect(takenOver).toBe(false);
+    } finally {
+      gate.resolve();
+      await Promise.all([holding, late, takeOver]);
+    }
+    expect(await late).toMatchObject({ version: 2 });
+    expect(await write(one, { itemId, body: "later", fence }, holder)).toMatchObject({ code: "claim_lost" });
+    expect(await read(one, itemId)).toMatchObject({ body: "late" });
+  });
+
   it("the late note of a holder who is being taken over is refused, or came before [late note write]", async () => {
     const seen = new Set<string>();
     for (let n = 0; n < 6; n += 1) {
@@ -62,7 +93,7 @@ describe("two replicas write notes at once", () => {
     expect(history.versions).toHaveLength(20);
   });
 
-  // Fails when the text is read before the lock: move `findNote` in front of `onItem`.
+  // Fails when the text is read before the lock: move `findNote` of `patch-notes.ts` in front of `onItem`.
   it("edits of different places made at once are both there [P-22]", async () => {
     const itemId = await makeItem(one);
     await write(one, { itemId, body: "first line\nmiddle\nlast line\n" });
