@@ -18,7 +18,10 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
     version: "1.1.0",
     date: "2026-12-01",
-    changes: ["manage_project_config: the text that a project configures itself with."],
+    changes: [
+      "manage_project_config: the text that a project configures itself with.",
+      "query_items: operation schema, with rootId.",
+    ],
   },
   {
     version: "1.0.0",

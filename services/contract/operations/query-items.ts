@@ -9,6 +9,7 @@ import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, SEARCH_LIMIT_DEFAULT, TREE_DEPTH_MA
 import { itemOverview, overviewPage, renderItemOverview, renderOverviewPage } from "../overviews.ts";
 import { unlisted } from "../listing-marks.ts";
 import { bounded, facts, itemLine, oneLine } from "../rendering.ts";
+import { type AskSchema, renderSchema, schemaAnswer, schemaRules } from "../schema-answer.ts";
 import {
   kindCsv,
   renderHits,
@@ -29,8 +30,9 @@ import {
 
 const shape = z
   .strictObject({
-    operation: z.enum(["get", "search", "overview"]),
-    itemId: fields.itemRef.optional().describe("get; overview of it; with query: its own texts."),
+    operation: z.enum(["get", "search", "overview", "schema"]),
+    itemId: fields.itemRef.optional().describe("get; schema; overview of it; with query: its own texts."),
+    rootId: fields.itemRef.optional().describe("schema of a type in this project."),
     anchorId: fields.itemRef.optional().describe("overview of its children."),
     includeAncestors: fields.flag.default(false),
     includeTimestamps: fields.flag.default(false),
@@ -73,6 +75,7 @@ const FIELDS_OF: Readonly<Record<Shape["operation"], readonly Field[]>> = {
   get: ["itemId", "includeAncestors", "includeTimestamps"],
   search: ["query", "itemId", ...ONLY_WITH_QUERY, ...ONLY_WITHOUT_QUERY, ...FILTERS, ...PAGE],
   overview: ["itemId", "anchorId", "includeChildren", "excludeTerminal", ...PAGE],
+  schema: ["itemId", "type", "rootId"],
 };
 
 function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
@@ -82,6 +85,7 @@ function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   if (!Object.hasOwn(FIELDS_OF, operation)) return;
   if (operation === "get" && call.itemId === undefined) add(["itemId"], "is needed: which item to get");
   if (operation === "search") searchRules(call, add);
+  if (operation === "schema") schemaRules(call, add);
   if (call.itemId !== undefined && call.anchorId !== undefined)
     add(["anchorId"], "does not go with itemId: name one, the item itself or the anchor of its children");
   for (const [name, value] of Object.entries(call)) {
@@ -155,7 +159,7 @@ export type Overview = {
   readonly offset: number;
 };
 /** A parsed call; a search without a query is a list. */
-export type QueryItemsInput = GetItem | ListItems | SearchItems | Overview;
+export type QueryItemsInput = GetItem | ListItems | SearchItems | Overview | AskSchema;
 export type QueryItemsRequest = z.input<typeof shape>;
 
 const input = shape.transform((call): QueryItemsInput => {
@@ -169,6 +173,7 @@ const input = shape.transform((call): QueryItemsInput => {
     const page = { limit: limit ?? LIST_LIMIT_DEFAULT, offset };
     return { operation, itemId, anchorId, includeChildren, excludeTerminal, ...page };
   }
+  if (operation === "schema") return { operation, itemId, type: call.type, rootId: call.rootId };
   if (query === undefined) {
     const { sortBy = "createdAt", sortOrder = "desc" } = call;
     return { ...call, operation: "list", sortBy, sortOrder, limit: limit ?? LIST_LIMIT_DEFAULT };
@@ -215,10 +220,11 @@ const itemList = answer({
 });
 export type ListItemsOutput = z.output<typeof itemList>;
 
-const output = z.union([itemList, searchHits, overviewPage, itemOverview, fullItem]);
+const output = z.union([itemList, searchHits, overviewPage, itemOverview, schemaAnswer, fullItem]);
 export type QueryItemsOutput = z.output<typeof output>;
 
 function render(result: QueryItemsOutput): string {
+  if ("configSource" in result) return renderSchema(result);
   if ("hits" in result) return renderHits(result);
   if ("children" in result) return renderItemOverview(result);
   if ("truncated" in result) return renderOverviewPage(result);
@@ -263,7 +269,8 @@ export const queryItems = defineOperation({
   name: "query_items",
   description:
     "Read items. get: one in full. search: a list by place (parentId, ancestorId = whole subtree), role, tags, ...; " +
-    "with query: items and notes that have all its words. overview: counts per role for roots, itemId or anchorId.",
+    "with query: items and notes that have all its words. overview: counts per role for roots, itemId or anchorId. " +
+    "schema: the notes expected of an item or a type, in full.",
   input,
   output,
   annotations: {

@@ -27,6 +27,7 @@ import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
 import { searchTexts } from "../search/search-texts.ts";
 import { readPaths } from "./ancestor-paths.ts";
+import { describeSchema } from "./describe-schema.ts";
 import { fitItem } from "./fit-item.ts";
 import { fitPage } from "./fit-page.ts";
 import { overviewOf, overviewOfItem } from "./overview.ts";
@@ -46,6 +47,8 @@ export async function queryItems(
         return await listPage(handle, input);
       case "search":
         return await searchPage(handle, input);
+      case "schema":
+        return await describeSchema(handle, deps.schemas, input);
       case "overview":
         return input.itemId === undefined
           ? await overviewOf(handle, input)
