@@ -3,6 +3,7 @@ import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
 import { Pool, type PoolClient, types } from "pg";
 import { Column } from "../binary-array.ts";
 import { preparedName } from "../statement.ts";
+import { gatheringSocket } from "./gathering-socket.ts";
 
 const INT8 = 20;
 
@@ -28,8 +29,9 @@ export function createPgPool(options: PgOptions): Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // Statements that do not wait for each other share a round trip.
+    // Statements that do not wait for each other share a round trip, and are sent as one.
     pipeline: true,
+    stream: gatheringSocket,
     // A transaction that is left open keeps every dead row version alive for all others.
     idle_in_transaction_session_timeout: 15_000,
     statement_timeout: 30_000,

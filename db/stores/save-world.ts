@@ -66,7 +66,10 @@ const TALLIED: Part<Counted> = {
     ["open", "int4", ([, tally]) => tally.open],
     ["done", "int4", ([, tally]) => tally.done],
   ],
-  sql: (rows, ids) => `update item_state s set open_children = s.open_children + c.open, done_children = s.done_children + c.done
+  sql: (
+    rows,
+    ids,
+  ) => `update item_state s set open_children = s.open_children + c.open, done_children = s.done_children + c.done
     from ${rows} where s.item_id = c.item_id and s.item_id = any(${ids}) and s.open_children + c.open >= 1
     returning 1`,
 };
@@ -167,13 +170,15 @@ class Writes {
     const name = `part_${this.#parts.length}`;
     this.#parts.push(`${name} as (${part.sql(source, sources[0] ?? "")})`);
     // A parent that would close after all has to be locked and judged.
-    if ((part as unknown) === TALLIED) this.#check = `(select count(*) from ${name}) < cardinality(${sources[0]})`;
+    if ((part as unknown) === TALLIED)
+      this.#check = `(select count(*) from ${name}) < cardinality(${sources[0]})`;
     return this;
   }
 
   async run(handle: Handle): Promise<void> {
     if (this.#parts.length === 0) return;
-    const end = this.#check === null ? "where false" : `case when ${this.#check} then muster_start_over() end`;
+    const end =
+      this.#check === null ? "where false" : `case when ${this.#check} then muster_start_over() end`;
     await runGenerated(handle, `with ${this.#parts.join(",\n")} select ${end}`, this.#values);
   }
 }
@@ -187,7 +192,10 @@ export async function saveWorld(
   await new Writes()
     .add(STATES, world.changed())
     // In the order of all locks: two of these must not wait for each other.
-    .add(TALLIED, [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    .add(
+      TALLIED,
+      [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    )
     .add(ENDED, world.ended)
     .add(
       OPENED,

@@ -111,7 +111,10 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
     edgesOf: withParents(rows, new Set(around?.found.judged)),
     subtrees: extra.subtrees,
     parents: new Map(
-      Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [id, { role, openChildren }]),
+      Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [
+        id,
+        { role, openChildren },
+      ]),
     ),
     policyOf: input.policyOf,
   });

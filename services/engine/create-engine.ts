@@ -4,16 +4,17 @@ import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
 import { fault } from "../contract/errors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
-import { advanceItem, type ClaimNext, createTransitionLane } from "./advance/advance-item.ts";
+import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
-import { claimEntry, claimItem, type ClaimServices } from "./claims/claim-item.ts";
+import { claimItem, type ClaimServices } from "./claims/claim-item.ts";
 import { createClaimState } from "./claims/claim-lane.ts";
+import { createClaimNext } from "./claims/claim-next.ts";
 import { sweepClaims } from "./claims/free-lapsed.ts";
 import { createWaiters } from "./claims/waiters.ts";
 import { asFault } from "./database-fault.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
-import { identify, mintSession } from "./identity.ts";
+import { identify } from "./identity.ts";
 import { readsOf } from "./queries/reads.ts";
 import { writesOf } from "./writing/writes.ts";
 
@@ -27,21 +28,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const services: ClaimServices = { deps, state, waiters };
   const transitions = createTransitionLane(deps);
 
-  const claimNext: ClaimNext = async (entry, input, caller, record) => {
-    const actor = input.actor ?? input.transitions[0]?.actor;
-    if (actor === undefined || input.requestId === undefined)
-      throw new Error("the contract lets no claimNext through without");
-    const stated = identify(actor, input.workerId ?? input.transitions[0]?.workerId, caller);
-    const session = stated.session ?? mintSession();
-    const claimed = await claimEntry(services, entry, {
-      who: { ...stated, session, author: { ...stated.author, session } },
-      caller,
-      record,
-      capabilities: input.capabilities ?? [],
-      waitSeconds: 0,
-    });
-    return { result: claimed.result, workerId: claimed.session };
-  };
+  const claimNext = createClaimNext(services);
 
   const useCases: Readonly<Record<string, UseCase>> = {
     claim_item: async (input, caller) => {

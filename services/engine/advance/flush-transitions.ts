@@ -11,6 +11,10 @@ import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../c
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import { decideClaims } from "../claims/flush-claims.ts";
+import { lockPicked, type OpenedFlush, openFlush } from "../claims/open-flush.ts";
+import { pickItems } from "../claims/pick-items.ts";
 import { replayOf } from "../idempotency.ts";
 import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
@@ -22,16 +26,17 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
+  const { outcomes, worlds } = await transact(deps, (tx, wider, tail) =>
     runTransitions(deps, tx, calls, wider, tail),
   );
-  afterCommit(deps, world);
+  for (const world of worlds) afterCommit(deps, world);
   return outcomes;
 }
 
 interface Flushed {
   readonly outcomes: TransitionOutcome[];
-  readonly world: World;
+  /** What was stored, in this order. */
+  readonly worlds: readonly World[];
 }
 
 async function runTransitions(
@@ -41,16 +46,9 @@ async function runTransitions(
   wider: Wider,
   tail: Tail,
 ): Promise<Flushed> {
-  const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
-  // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be
-  // replays are locked for nothing.
-  const [taken, world] = await Promise.all([
-    takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
-    lockPart(deps, tx, wider, { closing: calls.map((call) => call.request.itemId), counted: true }),
-  ]);
-  const isReplay = (call: TransitionCall): boolean =>
-    call.record !== null && !taken.has(keyText(call.record));
-  const fresh = calls.filter((call) => !isReplay(call));
+  const opened = await open(deps, tx, calls, wider);
+  const { taken, world } = opened;
+  const fresh = calls.filter(({ record }) => record === null || taken.has(keyText(record)));
   // Whoever holds the item now has not lost it: only the others' past is looked up.
   const ends = await findLatestEnds(
     tx,
@@ -62,12 +60,102 @@ async function runTransitions(
   );
   const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
   const { outcomes, answers } = await answer(tx, fresh, verdicts);
-  wider.count(world.tallies.keys());
-  tail.send(saveWorld(tx, world, answers));
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
-  return { outcomes: all, world };
+  const applied = calls.filter((_, index) => isDone(all[index]));
+  const stored = await storeWithNext(deps, tx, { opened, answers, applied }, wider, tail);
+  return {
+    outcomes: all.map((outcome, index) => withNext(outcome, calls[index], stored.next)),
+    worlds: stored.worlds,
+  };
+}
+
+const isDone = (outcome: TransitionOutcome | undefined): boolean =>
+  outcome?.kind === "applied" || outcome?.kind === "replayed";
+
+function withNext(
+  outcome: TransitionOutcome,
+  call: TransitionCall | undefined,
+  next: ReadonlyMap<ClaimCall, ClaimOutcome>,
+): TransitionOutcome {
+  if (outcome.kind !== "applied" && outcome.kind !== "replayed") return outcome;
+  return call?.next ? { ...outcome, next: next.get(call.next) ?? null } : outcome;
+}
+
+/** Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be replays are locked for nothing. */
+async function open(
+  deps: EngineDeps,
+  tx: Handle,
+  calls: readonly TransitionCall[],
+  wider: Wider,
+): Promise<OpenedFlush> {
+  const records = calls.flatMap(({ record }) => (record === null ? [] : [record]));
+  const claims = calls.flatMap(({ next }) => (next === null || next.signal.aborted ? [] : [next]));
+  const closing = calls.map((call) => call.request.itemId);
+  const alone = calls.length === 1;
+  const lockTimeoutMs = alone ? undefined : BATCH_LOCK_TIMEOUT_MS;
+  if (claims.length > 0) {
+    const keys = claims.flatMap(({ record }) => (record === null ? [] : [record]));
+    return await openFlush(deps, tx, {
+      claims,
+      records: [...records, ...keys],
+      closing,
+      alone,
+      lockTimeoutMs,
+      wider,
+    });
+  }
+  const [taken, world] = await Promise.all([
+    takeKeys(tx, records, lockTimeoutMs),
+    lockPart(deps, tx, wider, { closing, counted: true }),
+  ]);
+  return { ...NOTHING_CLAIMED, taken, world };
+}
+
+const NOTHING_CLAIMED = { held: [], particular: new Set<string>(), picked: new Map(), heads: new Map() };
+
+interface Decided {
+  readonly opened: OpenedFlush;
+  readonly answers: readonly SavedAnswer[];
+  readonly applied: readonly TransitionCall[];
+}
+
+interface Stored {
+  readonly worlds: readonly World[];
+  readonly next: ReadonlyMap<ClaimCall, ClaimOutcome>;
+}
+
+/** Stores the transitions and gives those that applied what they claim next. */
+async function storeWithNext(
+  deps: EngineDeps,
+  tx: Handle,
+  { opened, answers, applied }: Decided,
+  wider: Wider,
+  tail: Tail,
+): Promise<Stored> {
+  const { world } = opened;
+  const next = new Map<ClaimCall, ClaimOutcome>();
+  const claims = applied.flatMap((call) =>
+    call.next === null || call.next.signal.aborted ? [] : [call.next],
+  );
+  const isMore = claims.length > 0 && world.becameClaimable().length > 0;
+  if (!isMore) {
+    const claimed = await decideClaims(deps, tx, claims, opened, next);
+    wider.count(world.tallies.keys());
+    tail.send(saveWorld(tx, world, [...answers, ...claimed.answers]));
+    return { worlds: [world], next };
+  }
+  // What these transitions have freed may come before what was chosen without it.
+  wider.count(world.tallies.keys());
+  await saveWorld(tx, world, answers);
+  const isFresh = ({ record }: ClaimCall): boolean => record === null || opened.taken.has(keyText(record));
+  const picked = await pickItems(tx, claims.filter(isFresh), opened.particular, new Set());
+  const reopened = await lockPicked(deps, tx, { claims, closing: [], wider }, { ...opened, picked });
+  const claimed = await decideClaims(deps, tx, claims, reopened, next);
+  wider.count([...world.tallies.keys(), ...reopened.world.tallies.keys()]);
+  tail.send(saveWorld(tx, reopened.world, claimed.answers));
+  return { worlds: [world, reopened.world], next };
 }
 
 function holdsNow(world: World, { itemId, writer }: AdvanceRequest): boolean {
@@ -111,7 +199,7 @@ async function answer(
     const verdict = verdicts[index];
     if (verdict?.kind === "applied") {
       const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
-      outcomes.push({ kind: "applied", answer: applied });
+      outcomes.push({ kind: "applied", answer: applied, next: null });
       if (call.record !== null)
         saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
       continue;
@@ -139,5 +227,5 @@ async function replay(tx: Handle, call: TransitionCall, world: World): Promise<T
   if (call.record === null) throw new Error("only a call with a key is replayed");
   const stored = await replayOf(tx, call.record);
   if (!world.find(call.request.itemId)) return { kind: "gone" };
-  return { kind: "replayed", answer: { ...stored.answer, replayed: true } };
+  return { kind: "replayed", answer: { ...stored.answer, replayed: true }, next: null };
 }

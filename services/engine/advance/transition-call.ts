@@ -1,6 +1,7 @@
 /** One transition on its way through a flush, and what came of it. */
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
+import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
 import type { AdvanceApplied, AdvanceRefusal, AdvanceRequest } from "../../core/advance.ts";
 
 export interface TransitionCall {
@@ -8,11 +9,17 @@ export interface TransitionCall {
   readonly record: IdempotencyRecord | null;
   /** The claim clock saw the holder of this fence die. */
   readonly deadFence: number | null;
+  /** Claimed in the same transaction, if the transition applies. */
+  readonly next: ClaimCall | null;
 }
 
 export type TransitionOutcome =
-  | { readonly kind: "applied"; readonly answer: Record<string, unknown> }
-  | { readonly kind: "replayed"; readonly answer: Record<string, unknown> }
+  | {
+      readonly kind: "applied" | "replayed";
+      readonly answer: Record<string, unknown>;
+      /** What came of the claim that was sent along. */
+      readonly next: ClaimOutcome | null;
+    }
   | { readonly kind: "refused"; readonly refusal: AdvanceRefusal; readonly blockers: readonly BlockerRow[] }
   | { readonly kind: "not_found" }
   /** It was moved under this key, and deleted since. */

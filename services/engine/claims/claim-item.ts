@@ -73,7 +73,7 @@ export interface ClaimContext {
   readonly waitSeconds: number;
 }
 
-/** One claim entry, waiting if it was asked to; also what `claimNext` of `advance_item` runs. */
+/** One claim entry, waiting if it was asked to. */
 export async function claimEntry(
   services: ClaimServices,
   entry: ClaimEntry,
@@ -94,7 +94,7 @@ export async function claimEntry(
   }
 }
 
-async function toCall(
+export async function toCall(
   deps: EngineDeps,
   entry: ClaimEntry,
   context: ClaimContext,
