@@ -30,6 +30,10 @@ export const TAG_LENGTH_MAX = 100;
 export const CAPABILITIES_MAX = 32;
 export const DEPENDENCIES_PER_ITEM_MAX = 500;
 
+/** How much of a graph of dependencies one answer goes through. */
+export const GRAPH_ITEMS_MAX = 1_000;
+export const GRAPH_DEPTH_MAX = 1_000;
+
 export const LIST_LIMIT_MAX = 100;
 export const LIST_LIMIT_DEFAULT = 50;
 export const SEARCH_LIMIT_DEFAULT = 20;

@@ -16,6 +16,7 @@ import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
+import { queryDependencies } from "./operations/query-dependencies.ts";
 import { queryItems } from "./operations/query-items.ts";
 import { queryNotes } from "./operations/query-notes.ts";
 
@@ -32,6 +33,7 @@ const byName = {
   manage_notes: manageNotes,
   query_notes: queryNotes,
   manage_project_config: manageProjectConfig,
+  query_dependencies: queryDependencies,
   list_claims: listClaims,
   list_agents: listAgents,
 } as const;

@@ -21,6 +21,8 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
     changes: [
       "manage_project_config: the text that a project configures itself with.",
       "query_items: operation schema, with rootId.",
+      "query_items: search with query, matchMode, kinds; overview with itemId or anchorId, includeChildren, excludeTerminal.",
+      "query_dependencies: the edges of an item, the graph around it, and what points at it.",
     ],
   },
   {

@@ -7,6 +7,7 @@ export { ROLES, TRIGGERS } from "../core/roles.ts";
 export const CLAIMABLE_ROLES = ["queue", "work", "review", "blocked"] as const;
 export const PRIORITIES = ["high", "medium", "low"] as const satisfies readonly Priority[];
 export const DEPENDENCY_TYPES = ["BLOCKS", "IS_BLOCKED_BY", "RELATES_TO"] as const;
+export const DIRECTIONS = ["incoming", "outgoing", "all"] as const;
 export const THRESHOLDS = ["queue", "work", "review", "terminal"] as const;
 export const ON_CANCELLED = ["hold", "release"] as const;
 export const ACTOR_KINDS = ["orchestrator", "subagent", "user", "external"] as const;

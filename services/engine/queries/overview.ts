@@ -11,6 +11,7 @@ import {
 } from "../../../db/stores/overview-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
+import { fault } from "../../contract/errors.ts";
 import type { FullItem, Overview } from "../../contract/operations/query-items.ts";
 import type {
   ChildCounts,
@@ -28,6 +29,8 @@ import { fitPage } from "./fit-page.ts";
 const CHILDREN_SHOWN = 20;
 /** What is left for the children beside an item in full. */
 const CHILDREN_SIZE_MAX_BYTES = 30_000;
+
+const ANCHOR_TITLE_LENGTH = 200;
 
 type Rows = readonly OverviewRow[];
 type Counts = ReadonlyMap<string, readonly CountRow[]>;
@@ -52,12 +55,17 @@ export async function overviewOf(handle: Handle, input: Overview): Promise<Overv
         : {}),
     })),
   );
-  const titles = anchor === null ? null : await findTitles(handle, [anchor]);
   return {
-    ...(anchor === null ? {} : { anchor: { id: anchor, title: clipText(titles?.get(anchor) ?? "", 200) } }),
+    ...(anchor === null ? {} : { anchor: await anchorOf(handle, anchor) }),
     items,
     ...page(items.length, total, input),
   };
+}
+
+async function anchorOf(handle: Handle, id: string): Promise<OverviewPage["anchor"]> {
+  const title = (await findTitles(handle, [id])).get(id);
+  if (title === undefined) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+  return { id, title: clipText(title, ANCHOR_TITLE_LENGTH) };
 }
 
 /** One item, and a page of its children. */

@@ -8,6 +8,7 @@ import { getNextItem } from "./get-next-item.ts";
 import { getNextStatus } from "./get-next-status.ts";
 import { listAgents } from "./list-agents.ts";
 import { listClaims } from "./list-claims.ts";
+import { queryDependencies } from "./query-dependencies.ts";
 import { queryItems } from "./query-items.ts";
 import { queryNotes } from "./query-notes.ts";
 
@@ -24,6 +25,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
   return {
     query_items: read<"query_items">(queryItems),
     query_notes: read<"query_notes">(queryNotes),
+    query_dependencies: read<"query_dependencies">(queryDependencies),
     get_next_item: read<"get_next_item">(getNextItem),
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),
