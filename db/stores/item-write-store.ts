@@ -1,5 +1,6 @@
 /** Writing what items are. Where they stand is written by the world store. */
 import { sql } from "kysely";
+import type { StartCopies } from "../../services/core/schemas/start-copies.ts";
 import type { ItemState } from "../../services/core/state.ts";
 import { type Handle, statement } from "../statement.ts";
 
@@ -23,6 +24,8 @@ export interface NewItemRow {
   readonly requires_verification: boolean;
   readonly status_label: string | null;
   readonly ancestor_blockers: number;
+  readonly start_gate_open: boolean;
+  readonly resources: StartCopies["resources"];
 }
 
 // The items of one call follow each other by a millisecond each: they are ranked by age, and
@@ -34,9 +37,11 @@ const insert = statement<never>(
      from rows from (jsonb_to_recordset($1::jsonb) as (id uuid, root_id uuid, parent_id uuid, ancestors uuid[],
        title text, summary text, description text, type text, tags text[], traits text[], needs text[],
        assignee text, properties jsonb, metadata text, priority text, complexity smallint,
-       requires_verification boolean, status_label text, ancestor_blockers int)) with ordinality
+       requires_verification boolean, status_label text, ancestor_blockers int, start_gate_open boolean,
+       resources jsonb)) with ordinality
        as r(id, root_id, parent_id, ancestors, title, summary, description, type, tags, traits, needs, assignee,
-         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, n)
+         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, start_gate_open,
+         resources, n)
    ), content as (
      insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits,
        needs, assignee, properties, metadata, priority, complexity, requires_verification, created_at, modified_at,
@@ -45,9 +50,9 @@ const insert = statement<never>(
        traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, at, at, $2, $2
      from c
    )
-   insert into item_state (item_id, status_label, ancestor_blockers, root_id, parent_id, ancestors, rank, priority,
+   insert into item_state (item_id, status_label, ancestor_blockers, start_gate_open, resources, root_id, parent_id, ancestors, rank, priority,
      complexity, created_at, modified_at, role_changed_at, type, tags, traits, needs, assignee)
-   select id, status_label, ancestor_blockers, root_id, parent_id, ancestors, muster_rank(priority, complexity),
+   select id, status_label, ancestor_blockers, start_gate_open, resources, root_id, parent_id, ancestors, muster_rank(priority, complexity),
      priority, complexity, at, at, at, type, tags, traits, needs, assignee
    from c`,
 );

@@ -19,6 +19,8 @@ import { UNVERIFIED } from "./actors/actor-rules.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
+import type { ServerConfig } from "../contract/config/parse-config.ts";
+import { followServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
 import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
@@ -85,16 +87,28 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     () => createEngine(deps),
     (opened) => opened.close(),
   );
+  const follow = async ({ layer }: ServerConfig): Promise<void> => {
+    if (await followServerConfig(deps, layer.fingerprint))
+      log.info({}, "items follow the configuration file");
+  };
+  config.onChange((next) => {
+    follow(next).catch((error: unknown) =>
+      log.error({ err: error }, "items could not follow the configuration file; they will at the next start"),
+    );
+  });
   return {
     engine,
     instants: createInstants(deps),
-    prepare: (how) =>
-      connectWithRetry(() => prepareSchema(database, how.migrate), {
+    async prepare(how) {
+      const migrated = await connectWithRetry(() => prepareSchema(database, how.migrate), {
         name: database.kind === "pg" ? "PostgreSQL" : "the embedded database",
         log,
         signal: lifecycle.stopping,
         isFinal: (error) => error instanceof ConfigError,
-      }),
+      });
+      if (options.configFiles !== undefined) await follow(config.current());
+      return migrated;
+    },
     checkSchema: async () => void (await prepareSchema(database, false)),
     checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
     sharedSecret: () => sharedSecret(deps),

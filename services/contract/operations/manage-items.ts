@@ -198,6 +198,8 @@ const created = answer({
   created: z.int(),
   failed: z.int(),
   failures,
+  /** Left out where no traits are configured. */
+  availableTraits: z.array(z.string()).optional(),
 });
 const updated = answer({
   items: z.array(

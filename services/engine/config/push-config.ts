@@ -17,6 +17,7 @@ import { requireItem } from "../resolve-items.ts";
 import { CLAIMABLE, transact } from "../writing/transact.ts";
 import { describeCall, once, type WriteCall } from "../writing/write-call.ts";
 import { fingerprintOf, readProjectConfig } from "./read-config.ts";
+import { refreshRoot } from "./refresh-copies.ts";
 import { requireRoot } from "./require-root.ts";
 
 export async function pushConfig(
@@ -37,7 +38,7 @@ export async function pushConfig(
   const parsed = readProjectConfig(input.configYaml);
   const result = await transact(deps, (tx) =>
     once(call, tx, "all", async () => ({
-      answer: await pushIn(tx, call, { ...input, rootId }, parsed),
+      answer: await pushIn(deps, tx, call, { ...input, rootId }, parsed),
       targetId: rootId,
     })),
   );
@@ -47,6 +48,7 @@ export async function pushConfig(
 }
 
 async function pushIn(
+  deps: EngineDeps,
   tx: Handle,
   call: WriteCall,
   { rootId, configYaml, force }: PushConfig,
@@ -69,6 +71,7 @@ async function pushIn(
   const updatedAt = changed
     ? await writeConfig(tx, { rootId, fingerprint, text: configYaml }, call.author)
     : before.updatedAt;
+  if (changed) await refreshRoot(tx, deps.schemas, rootId);
   return {
     rootId,
     fingerprint,

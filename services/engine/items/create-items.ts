@@ -17,9 +17,12 @@ import { fault, type MusterError } from "../../contract/errors.ts";
 import { TREE_DEPTH_MAX } from "../../contract/limits.ts";
 import type { CreateItems, CreateItemsOutput, NewItem } from "../../contract/operations/manage-items.ts";
 import { blockersAbove, joinParent, judgePlacement } from "../../core/placement.ts";
+import type { ItemSchema } from "../../core/schemas/item-schema.ts";
+import { startCopies } from "../../core/schemas/start-copies.ts";
 import type { ItemState } from "../../core/state.ts";
 import type { WriterVerdict } from "../../core/writer.ts";
 import type { World } from "../../core/world.ts";
+import type { Schemas } from "../config/schema-source.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import { resolveItem } from "../resolve-items.ts";
@@ -27,6 +30,7 @@ import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { elementFailure, failureOf, isUnstorable } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { recordFor, type WriteCall } from "../writing/write-call.ts";
+import { createdFacts } from "./created-facts.ts";
 import { placementFault } from "./placement-fault.ts";
 
 type CreatedItem = CreateItemsOutput["items"][number];
@@ -38,7 +42,7 @@ interface Slot {
 }
 
 type Outcome =
-  | { readonly index: number; readonly created: CreatedItem }
+  | { readonly index: number; readonly created: CreatedItem; readonly availableTraits?: readonly string[] }
   | { readonly index: number; readonly failure: ElementFailure };
 
 /** Whatever is neither made nor open for a child of its own. */
@@ -61,11 +65,13 @@ export async function createItems(
   outcomes.sort((a, b) => a.index - b.index);
   const items = outcomes.flatMap((one) => ("created" in one ? [one.created] : []));
   const failures = outcomes.flatMap((one) => ("failure" in one ? [one.failure] : []));
+  const traits = new Set(outcomes.flatMap((one) => ("created" in one ? (one.availableTraits ?? []) : [])));
   return {
     items,
     created: items.length,
     failed: failures.length,
     ...(failures.length === 0 ? {} : { failures }),
+    ...(traits.size === 0 ? {} : { availableTraits: [...traits] }),
   };
 }
 
@@ -121,15 +127,26 @@ async function createIn(
     known.map((itemId) => ({ itemId, fence: null })),
   );
   const doors = new Map(known.map((id, index) => [id, verdicts[index]]));
-  const rows = new Map<Slot, NewItemRow>();
+  const schemas = await deps.schemas.load(
+    tx,
+    known.map((id) => world.get(id).rootId),
+  );
+  const rows = new Map<Slot, Entered>();
   for (const slot of fresh) {
     const refusal = judge(world, slot, doors);
-    if (refusal === null) rows.set(slot, enter(world, slot));
+    if (refusal === null) rows.set(slot, enter(world, schemas, slot));
     else outcomes.push({ index: slot.index, failure: elementFailure(slot.index, undefined, refusal) });
   }
-  await insertItems(tx, [...rows.values()], call.agent);
+  await insertItems(
+    tx,
+    [...rows.values()].map(({ row }) => row),
+    call.agent,
+  );
   await saveWorld(tx, world);
-  for (const [slot, row] of rows) outcomes.push({ index: slot.index, created: createdItem(row) });
+  for (const [slot, entered] of rows) {
+    const { availableTraits } = entered.schema;
+    outcomes.push({ index: slot.index, created: createdItem(entered), availableTraits });
+  }
   await settleKeys(call, tx, fresh, rows);
   return { outcomes, world };
 }
@@ -160,11 +177,20 @@ function judge(
   return refusal === null ? null : placementFault(refusal, parentId);
 }
 
+interface Entered {
+  readonly row: NewItemRow;
+  readonly schema: ItemSchema;
+}
+
 /** Makes the row, and enters it in its parent's books. */
-function enter(world: World, slot: Slot): NewItemRow {
+function enter(world: World, schemas: Schemas, slot: Slot): Entered {
   const id = randomUUID();
   const parent = slot.parentId === null ? null : world.get(slot.parentId);
-  const row = toRow(id, slot.item, parent);
+  const { type, tags, traits } = slot.item;
+  // A project that is just made has no configuration of its own yet.
+  const rootId = parent?.rootId ?? null;
+  const schema = schemas.of({ rootId, type: type ?? null, tags: tags ?? [], traits: traits ?? [] });
+  const row = toRow(id, slot.item, parent, schema);
   if (parent !== null) joinParent(world, parent.id, NEW_CHILD);
   world.events.push({
     type: "item.created",
@@ -172,10 +198,11 @@ function enter(world: World, slot: Slot): NewItemRow {
     rootId: row.root_id,
     data: { parentId: row.parent_id },
   });
-  return row;
+  return { row, schema };
 }
 
-function toRow(id: string, item: NewItem, parent: ItemState | null): NewItemRow {
+function toRow(id: string, item: NewItem, parent: ItemState | null, schema: ItemSchema): NewItemRow {
+  const { startGateOpen, resources } = startCopies(schema, new Set());
   const ancestors = parent === null ? [] : [...parent.ancestors, parent.id];
   return {
     id,
@@ -197,10 +224,12 @@ function toRow(id: string, item: NewItem, parent: ItemState | null): NewItemRow 
     requires_verification: item.requiresVerification,
     status_label: item.statusLabel ?? null,
     ancestor_blockers: blockersAbove(parent),
+    start_gate_open: startGateOpen,
+    resources,
   };
 }
 
-function createdItem(row: NewItemRow): CreatedItem {
+function createdItem({ row, schema }: Entered): CreatedItem {
   return {
     id: row.id,
     title: row.title,
@@ -212,8 +241,7 @@ function createdItem(row: NewItemRow): CreatedItem {
     version: 1,
     requiresVerification: row.requires_verification,
     tags: row.tags.length === 0 ? null : row.tags.join(","),
-    schemaMatch: false,
-    expectedNotes: [],
+    ...createdFacts(schema),
   };
 }
 
@@ -221,14 +249,14 @@ async function settleKeys(
   call: WriteCall,
   tx: Handle,
   fresh: readonly Slot[],
-  rows: ReadonlyMap<Slot, NewItemRow>,
+  rows: ReadonlyMap<Slot, Entered>,
 ): Promise<void> {
   const kept = fresh.flatMap((slot) => {
     const record = recordFor(call, elementOf(slot));
-    const row = rows.get(slot);
-    return record === null || row === undefined
+    const entered = rows.get(slot);
+    return record === null || entered === undefined
       ? []
-      : [{ ...record, answer: { ...createdItem(row) }, targetId: row.id }];
+      : [{ ...record, answer: { ...createdItem(entered) }, targetId: entered.row.id }];
   });
   await saveAnswers(tx, kept);
 }

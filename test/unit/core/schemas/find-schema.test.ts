@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { findSchema } from "../../../../services/core/schemas/find-schema.ts";
 import { keysOf, layers, schemaOf, types } from "./layers.ts";
 

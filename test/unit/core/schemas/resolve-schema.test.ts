@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { DEFAULT_LABELS } from "../../../../services/core/roles.ts";
 import { keysOf, layers, note, schemaOf } from "./layers.ts";
 

@@ -1,0 +1,80 @@
+/**
+ * Brings what offers are filtered by in line with the schemas: after a project changed its
+ * text, an item its type, its traits or its project. Rows that already say the right thing are
+ * locked and not written.
+ */
+import {
+  type CopiedItem,
+  findRootIds,
+  lockCopies,
+  lockOpenItems,
+  writeCopies,
+} from "../../../db/stores/start-copies-store.ts";
+import { settleSetting, writeSetting } from "../../../db/stores/settings-store.ts";
+import type { Handle } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { startCopies } from "../../core/schemas/start-copies.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Schemas, SchemaSource } from "./schema-source.ts";
+
+const PAGE = 1_000;
+
+/** For these items, open or not. */
+export async function refreshCopies(
+  tx: Handle,
+  schemas: SchemaSource,
+  itemIds: readonly string[],
+): Promise<void> {
+  if (itemIds.length === 0) return;
+  const items = await lockCopies(tx, itemIds);
+  const loaded = await schemas.load(tx, new Set(items.map((item) => item.rootId)));
+  await bringInLine(tx, loaded, items);
+}
+
+/** For every open item of a project. */
+export async function refreshRoot(tx: Handle, schemas: SchemaSource, rootId: string): Promise<void> {
+  const loaded = await schemas.load(tx, [rootId]);
+  for (let after: string | null = null; ;) {
+    const items: CopiedItem[] = await lockOpenItems(tx, rootId, after, PAGE);
+    await bringInLine(tx, loaded, items);
+    const last = items.at(-1);
+    if (last === undefined || items.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+async function bringInLine(tx: Handle, schemas: Schemas, items: readonly CopiedItem[]): Promise<void> {
+  const changed = items.flatMap((item) => {
+    const copies = startCopies(schemas.of(item), item.filled);
+    return JSON.stringify(copies) === JSON.stringify(inOrder(item.copies)) ? [] : [{ id: item.id, copies }];
+  });
+  await writeCopies(tx, changed);
+}
+
+/** As {@link startCopies} writes it: the database keeps the keys of an object in an order of its own. */
+function inOrder({ startGateOpen, resources }: CopiedItem["copies"]): CopiedItem["copies"] {
+  return {
+    startGateOpen,
+    resources: resources?.map(({ key, mode, capacity }) => ({ key, mode, capacity })) ?? null,
+  };
+}
+
+const SETTING = "server_config";
+
+/**
+ * After the server's own file changed: all projects, one after the other. Which file the copies
+ * follow is remembered, so that a start with the same file has nothing to do.
+ */
+export async function followServerConfig(deps: EngineDeps, fingerprint: string | null): Promise<boolean> {
+  const now = fingerprint ?? "none";
+  if ((await settleSetting(deps.db, SETTING, "none")) === now) return false;
+  for (let after: string | null = null; ;) {
+    const roots: string[] = await findRootIds(deps.db, after, PAGE);
+    for (const rootId of roots) await inTransaction(deps.db, (tx) => refreshRoot(tx, deps.schemas, rootId));
+    const last = roots.at(-1);
+    if (last === undefined || roots.length < PAGE) break;
+    after = last;
+  }
+  await writeSetting(deps.db, SETTING, now);
+  return true;
+}
