@@ -6,9 +6,19 @@ import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { commonFilterShape, windowsInOrder } from "../filters.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, SEARCH_LIMIT_DEFAULT, TREE_DEPTH_MAX } from "../limits.ts";
+import {
+  type DiffItem,
+  itemDiff,
+  itemHistory,
+  type ItemHistoryOf,
+  renderItemDiff,
+  renderItemHistory,
+  toHistory,
+  versionsShape,
+} from "../item-history.ts";
+import { renderItem, renderList } from "../item-rendering.ts";
 import { itemOverview, overviewPage, renderItemOverview, renderOverviewPage } from "../overviews.ts";
 import { unlisted } from "../listing-marks.ts";
-import { bounded, facts, itemLine, oneLine } from "../rendering.ts";
 import { type AskSchema, renderSchema, schemaAnswer, schemaRules } from "../schema-answer.ts";
 import {
   kindCsv,
@@ -30,7 +40,7 @@ import {
 
 const shape = z
   .strictObject({
-    operation: z.enum(["get", "search", "overview", "schema"]),
+    operation: z.enum(["get", "search", "overview", "schema", "history", "diff"]),
     itemId: fields.itemRef.optional().describe("get; schema; overview of it; with query: its own texts."),
     rootId: fields.itemRef.optional().describe("schema of a type in this project."),
     anchorId: fields.itemRef.optional().describe("overview of its children."),
@@ -39,6 +49,7 @@ const shape = z
     includeChildren: fields.flag.optional().describe("overview of roots."),
     excludeTerminal: fields.flag.optional().describe("overview."),
     ...searchingShape,
+    ...versionsShape,
     scope: unlisted(scope.optional()),
     kinds: kindCsv.optional().describe("item,note."),
     ...commonFilterShape,
@@ -76,6 +87,8 @@ const FIELDS_OF: Readonly<Record<Shape["operation"], readonly Field[]>> = {
   search: ["query", "itemId", ...ONLY_WITH_QUERY, ...ONLY_WITHOUT_QUERY, ...FILTERS, ...PAGE],
   overview: ["itemId", "anchorId", "includeChildren", "excludeTerminal", ...PAGE],
   schema: ["itemId", "type", "rootId"],
+  history: ["itemId", "before", "limit"],
+  diff: ["itemId", "from", "to"],
 };
 
 function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
@@ -83,7 +96,8 @@ function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   substringsLongEnough(call, add);
   const operation = call.operation as Shape["operation"];
   if (!Object.hasOwn(FIELDS_OF, operation)) return;
-  if (operation === "get" && call.itemId === undefined) add(["itemId"], "is needed: which item to get");
+  if (["get", "history", "diff"].includes(operation) && call.itemId === undefined)
+    add(["itemId"], "is needed: which item");
   if (operation === "search") searchRules(call, add);
   if (operation === "schema") schemaRules(call, add);
   if (call.itemId !== undefined && call.anchorId !== undefined)
@@ -159,7 +173,14 @@ export type Overview = {
   readonly offset: number;
 };
 /** A parsed call; a search without a query is a list. */
-export type QueryItemsInput = GetItem | ListItems | SearchItems | Overview | AskSchema;
+export type QueryItemsInput =
+  | GetItem
+  | ListItems
+  | SearchItems
+  | Overview
+  | AskSchema
+  | ItemHistoryOf
+  | DiffItem;
 export type QueryItemsRequest = z.input<typeof shape>;
 
 const input = shape.transform((call): QueryItemsInput => {
@@ -168,6 +189,7 @@ const input = shape.transform((call): QueryItemsInput => {
     const { includeAncestors, includeTimestamps } = call;
     return { operation, itemId: itemId ?? "", includeAncestors, includeTimestamps }; // Never empty: see the rules.
   }
+  if (operation === "history" || operation === "diff") return toHistory(operation, itemId ?? "", call);
   if (operation === "overview") {
     const { anchorId, includeChildren = false, excludeTerminal = false } = call;
     const page = { limit: limit ?? LIST_LIMIT_DEFAULT, offset };
@@ -220,11 +242,22 @@ const itemList = answer({
 });
 export type ListItemsOutput = z.output<typeof itemList>;
 
-const output = z.union([itemList, searchHits, overviewPage, itemOverview, schemaAnswer, fullItem]);
+const output = z.union([
+  itemList,
+  searchHits,
+  overviewPage,
+  itemOverview,
+  schemaAnswer,
+  itemHistory,
+  itemDiff,
+  fullItem,
+]);
 export type QueryItemsOutput = z.output<typeof output>;
 
 function render(result: QueryItemsOutput): string {
   if ("configSource" in result) return renderSchema(result);
+  if ("versions" in result) return renderItemHistory(result);
+  if ("fields" in result) return renderItemDiff(result);
   if ("hits" in result) return renderHits(result);
   if ("children" in result) return renderItemOverview(result);
   if ("truncated" in result) return renderOverviewPage(result);
@@ -232,45 +265,12 @@ function render(result: QueryItemsOutput): string {
   return renderItem(result);
 }
 
-function renderList(result: ListItemsOutput): string {
-  const { total, returned, hasMore } = result;
-  return bounded([
-    `${returned} of ${total} items${hasMore ? `; next page: offset ${result.offset + returned}` : ""}`,
-    ...result.items.map(
-      (item) => `${itemLine(item)}${item.isClaimed ? " (claimed)" : ""}${item.dead ? " (dead)" : ""}`,
-    ),
-  ]);
-}
-
-function renderItem(result: FullItem): string {
-  return bounded([
-    itemLine(result),
-    facts({
-      version: result.version,
-      type: result.type,
-      parentId: result.parentId,
-      assignee: result.assignee,
-      needs: result.needs,
-      statusLabel: result.statusLabel,
-      isClaimed: result.isClaimed,
-      attempts: result.attempts,
-      dead: result.dead,
-      availableAt: result.availableAt,
-    }),
-    result.summary ? `Summary: ${oneLine(result.summary, 1_000)}` : "",
-    result.description ? `Description: ${oneLine(result.description, 4_000)}` : "",
-    result.ancestors?.length
-      ? `Path: ${result.ancestors.map((one) => `${one.id} ${oneLine(one.title, 60)}`).join(" > ")}`
-      : "",
-  ]);
-}
-
 export const queryItems = defineOperation({
   name: "query_items",
   description:
     "Read items. get: one in full. search: a list by place (parentId, ancestorId = whole subtree), role, tags, ...; " +
     "with query: items and notes that have all its words. overview: counts per role for roots, itemId or anchorId. " +
-    "schema: the notes expected of an item or a type, in full.",
+    "schema: the notes expected of an item or a type, in full. history, diff: what its texts said before.",
   input,
   output,
   annotations: {

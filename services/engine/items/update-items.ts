@@ -24,6 +24,7 @@ import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Done, type WriteCall } from "../writing/write-call.ts";
 import { nameCascades } from "./cascade-events.ts";
+import { decideTexts, keepTexts } from "./item-texts.ts";
 import { lockForMove, moveItemUnder } from "./move-item.ts";
 
 type UpdatedAnswer = UpdateItemsOutput["items"][number];
@@ -134,11 +135,13 @@ async function updateIn(
   const verdicts = await askDoors(deps, tx, world, call, "open", asked);
   const lost = asked.find((_, position) => verdicts[position]?.kind === "claim_lost");
   if (lost !== undefined) throw claimLost(lost.itemId);
-  await refuseOtherVersion(tx, id, change.expectedVersion);
+  const texts = touchesTexts(change) ? await decideTexts(tx, id, change, textsOf(change)) : null;
+  if (texts === null) await refuseOtherVersion(tx, id, change.expectedVersion);
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
   if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });
-  const updated = await updateItem(tx, id, patchOf(change), call.agent);
+  const updated = await updateItem(tx, id, { ...patchOf(change), ...texts?.patch }, call.agent);
   if (updated === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+  if (texts !== null) await keepTexts(tx, id, texts, updated.version, call.author);
   world.events.push({
     type: "item.updated",
     itemId: id,
@@ -146,7 +149,8 @@ async function updateIn(
     data: { version: updated.version, fields: givenFields(change) },
   });
   await saveWorld(tx, world);
-  return { answer: await toAnswer(tx, id, updated, cascades), targetId: id, world };
+  const answer = { ...(await toAnswer(tx, id, updated, cascades)), ...texts?.marks };
+  return { answer, targetId: id, world };
 }
 
 async function refuseOtherVersion(tx: Handle, id: string, expected: number | undefined): Promise<void> {
@@ -158,12 +162,30 @@ async function refuseOtherVersion(tx: Handle, id: string, expected: number | und
   });
 }
 
-function patchOf(change: ItemChange): ItemPatch {
-  const { title, summary, description, type, tags, traits, needs, assignee, properties, metadata } = change;
+const TEXT_CHANGES = ["title", "summary", "description", "edits", "undo", "mergeProperties"] as const;
+
+/** Whether what the texts say now has to be read first. */
+function touchesTexts(change: ItemChange): boolean {
+  return TEXT_CHANGES.some((name) => change[name] !== undefined);
+}
+
+/** The texts that are sent whole, as they are stored. */
+function textsOf({
+  title,
+  summary,
+  description,
+}: ItemChange): Pick<ItemPatch, "title" | "summary" | "description"> {
   return {
     ...(title === undefined ? {} : { title }),
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description: description?.trim() ? description : null }),
+  };
+}
+
+function patchOf(change: ItemChange): ItemPatch {
+  const { type, tags, traits, needs, assignee, properties, metadata } = change;
+  return {
+    ...textsOf(change),
     ...(type === undefined ? {} : { type }),
     ...(tags === undefined ? {} : { tags: tags ?? [] }),
     ...(traits === undefined ? {} : { traits: traits ?? [] }),

@@ -24,6 +24,7 @@ import type { SearchHits } from "../../contract/searching.ts";
 import { findObstacles } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { itemDiff, itemHistory } from "../items/item-versions.ts";
 import { requireItem } from "../resolve-items.ts";
 import { searchTexts } from "../search/search-texts.ts";
 import { readPaths } from "./ancestor-paths.ts";
@@ -49,6 +50,10 @@ export async function queryItems(
         return await searchPage(handle, input);
       case "schema":
         return await describeSchema(handle, deps.schemas, input);
+      case "history":
+        return await itemHistory(handle, input);
+      case "diff":
+        return await itemDiff(handle, input);
       case "overview":
         return input.itemId === undefined
           ? await overviewOf(handle, input)
