@@ -39,7 +39,8 @@ export function createPgPool(options: PgOptions): Pool {
     query_timeout: 35_000,
     lock_timeout: 5_000,
     // Statements here take milliseconds; compiling one of them takes fifty.
-    options: "-c jit=off -c plan_cache_mode=force_generic_plan",
+    // Plans are kept, and one that was made while a table was nearly empty would go on reading all of it.
+    options: "-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
     types: {
       // Fences and counters stay far below 2^53; strings would compare as text.
       getTypeParser: parserFor as typeof types.getTypeParser,
