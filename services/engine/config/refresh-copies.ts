@@ -31,6 +31,24 @@ export async function refreshCopies(
   await bringInLine(tx, loaded, items);
 }
 
+/**
+ * The same by schemas that are loaded already.
+ * @returns the items whose start gate is open now and was not
+ */
+export async function refreshCopiesBy(
+  tx: Handle,
+  schemas: Schemas,
+  itemIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (itemIds.length === 0) return new Set();
+  const items = await lockCopies(tx, itemIds);
+  const changed = await bringInLine(tx, schemas, items);
+  const closed = new Set(items.filter((item) => !item.copies.startGateOpen).map((item) => item.id));
+  return new Set(
+    changed.filter(({ id, copies }) => copies.startGateOpen && closed.has(id)).map(({ id }) => id),
+  );
+}
+
 /** For every open item of a project. */
 export async function refreshRoot(tx: Handle, schemas: SchemaSource, rootId: string): Promise<void> {
   const loaded = await schemas.load(tx, [rootId]);
@@ -43,12 +61,17 @@ export async function refreshRoot(tx: Handle, schemas: SchemaSource, rootId: str
   }
 }
 
-async function bringInLine(tx: Handle, schemas: Schemas, items: readonly CopiedItem[]): Promise<void> {
+async function bringInLine(
+  tx: Handle,
+  schemas: Schemas,
+  items: readonly CopiedItem[],
+): Promise<readonly Pick<CopiedItem, "id" | "copies">[]> {
   const changed = items.flatMap((item) => {
     const copies = startCopies(schemas.of(item), item.filled);
     return JSON.stringify(copies) === JSON.stringify(inOrder(item.copies)) ? [] : [{ id: item.id, copies }];
   });
   await writeCopies(tx, changed);
+  return changed;
 }
 
 /** As {@link startCopies} writes it: the database keeps the keys of an object in an order of its own. */

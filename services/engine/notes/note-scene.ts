@@ -14,14 +14,17 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { identify, type StatedActor } from "../identity.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
-import { afterCommit, lockWorld, saveWorld, transact } from "../writing/transact.ts";
+import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact } from "../writing/transact.ts";
 import { type Answered, once, type WriteCall } from "../writing/write-call.ts";
+import type { NoteOutcome } from "./write-notes.ts";
 
 export interface NoteScene {
   readonly tx: Handle;
   readonly world: World;
   readonly item: ItemState;
   readonly schemas: Schemas;
+  /** Tells whom it concerns, once it is committed. */
+  wrote(outcome: Extract<NoteOutcome, { ok: true }>): void;
 }
 
 export interface ScenePlace {
@@ -43,8 +46,10 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
 ): Promise<Answered<A>> {
   const { itemId, fence } = place;
   let world: World | null = null;
+  let opensStart = false;
   const result = await transact(deps, async (tx, wider) => {
     world = null;
+    opensStart = false;
     return await once(call, tx, element, async () => {
       const items = await withTenuresAbove(tx, call, [itemId]);
       const locked = await lockWorld(deps, tx, items, wider, "none");
@@ -53,7 +58,16 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
       const [verdict] = await askDoors(deps, tx, locked, call, "open", [{ itemId, fence }]);
       if (verdict?.kind === "claim_lost") throw claimLost(itemId);
       const schemas = await deps.schemas.load(tx, [item.rootId]);
-      const answer = await work({ tx, world: locked, item, schemas });
+      const answer = await work({
+        tx,
+        world: locked,
+        item,
+        schemas,
+        wrote({ note, event }) {
+          locked.events.push(event);
+          opensStart ||= note.opensStart;
+        },
+      });
       await saveWorld(tx, locked);
       world = locked;
       return { answer, targetId: itemId };
@@ -61,6 +75,7 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
   });
   if (result.replayed) await refuseIfGone(deps, result.targetId);
   if (world !== null) afterCommit(deps, world);
+  if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return result;
 }
 

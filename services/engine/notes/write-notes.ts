@@ -14,6 +14,7 @@ import { NOTE_BODY_SIZE_MAX_BYTES, TEXT_VERSIONS_KEPT } from "../../contract/lim
 import type { ItemSchema, Phase } from "../../core/schemas/item-schema.ts";
 import type { AppliedEdit } from "../../core/texts/edit-text.ts";
 import type { Author, World } from "../../core/world.ts";
+import { refreshCopiesBy } from "../config/refresh-copies.ts";
 import type { SchemaKey, Schemas } from "../config/schema-source.ts";
 
 /** An item that a note is written on; every `ItemState` is one. */
@@ -43,6 +44,8 @@ export interface WrittenNote {
   readonly createdAt: Date;
   readonly modifiedAt: Date;
   readonly author: Author;
+  /** With it the item has all that its start asks for: a claim that waits may want it. */
+  readonly opensStart: boolean;
   /** It is longer than its schema wants it. */
   readonly warning: string | null;
 }
@@ -69,6 +72,7 @@ export async function writeNotes(
     judged[index]?.error === null ? [toWrite(entry, author)] : [],
   );
   const rows = await saveNotes(tx, writes, TEXT_VERSIONS_KEPT);
+  const opened = await refreshStarts(tx, schemas, writes.length === 0 ? [] : entries);
   const byPlace = new Map(rows.map((row) => [placeOf(row.item_id, row.key), row]));
   return entries.map((entry, index): NoteOutcome => {
     const { error, warning } = judged[index] ?? { error: null, warning: null };
@@ -89,6 +93,7 @@ export async function writeNotes(
         createdAt: row.created_at,
         modifiedAt: row.modified_at,
         author: entry.author ?? author,
+        opensStart: opened.has(item.id),
         warning,
       },
       event: {
@@ -99,6 +104,18 @@ export async function writeNotes(
       },
     };
   });
+}
+
+/** Offers are filtered by a copy of what the notes say of an item's start. */
+export async function refreshStarts(
+  tx: Handle,
+  schemas: Schemas,
+  touched: readonly { readonly item: NoteTarget; readonly key: string }[],
+): Promise<ReadonlySet<string>> {
+  const asked = touched.filter(({ item, key }) =>
+    schemas.of(item).notes.some((note) => note.key === key && note.required && note.role === "queue"),
+  );
+  return await refreshCopiesBy(tx, schemas, [...new Set(asked.map(({ item }) => item.id))]);
 }
 
 function placeOf(itemId: string, key: string): string {

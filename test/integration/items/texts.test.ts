@@ -117,7 +117,7 @@ describeEachDatabase("texts of items", (database) => {
     await update(itemId, { title: "second title" }, { actor: worker("ann") });
     await update(itemId, { priority: "high" });
     await update(itemId, { edits: [{ old: "first", new: "1st" }] }, { actor: worker("ben") });
-    const history = await engine.call("query_items", { operation: "history", itemId });
+    const history: unknown = await engine.call("query_items", { operation: "history", itemId });
     expect(history).toMatchObject({
       itemId,
       version: 4,

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../support/database.ts
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { meetAt, waitForBlocked } from "../items/interleaving.ts";
 import { Workbench } from "../items/workbench.ts";
-import { makeItem, read, write } from "./notebook.ts";
+import { makeItem, manage, query, read, write } from "./notebook.ts";
 
 describe("two replicas write notes at once", () => {
   let database: TestDatabase;
@@ -89,7 +89,7 @@ describe("two replicas write notes at once", () => {
     expect(new Set(notes.map((note) => note.id)).size).toBe(1);
     expect(new Set(notes.map((note) => note.createdAt)).size).toBe(1);
     expect(notes.map((note) => note.version).toSorted((a, b) => a - b)).toEqual(notes.map((_, n) => n + 1));
-    const history = await one.call("query_notes", { operation: "history", itemId, key: "plan", limit: 50 });
+    const history = await query(one, { operation: "history", itemId, key: "plan", limit: 50 });
     expect(history.versions).toHaveLength(20);
   });
 
@@ -98,7 +98,7 @@ describe("two replicas write notes at once", () => {
     const itemId = await makeItem(one);
     await write(one, { itemId, body: "first line\nmiddle\nlast line\n" });
     const patch = (engine: TestEngine, old: string, instead: string) => () =>
-      engine.call("manage_notes", {
+      manage(engine, {
         operation: "patch",
         notes: [{ itemId, key: "plan", edits: [{ old, new: instead }], expectedVersion: 1 }],
       }) as Promise<object>;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine } from "../../support/engine.ts";
-import { makeItem, read, write } from "./notebook.ts";
+import { makeItem, manage, query, read, write } from "./notebook.ts";
 
 /** What a host cuts a tool's answer at, in tokens of four bytes. */
 const ANSWER_SIZE_MAX_BYTES = 100_000;
@@ -14,10 +14,10 @@ describeEachDatabase("reading and deleting notes", (database) => {
   });
   afterAll(() => engine.close());
 
-  const list = (itemId: string, more: object = {}) =>
-    engine.call("query_notes", { operation: "list", itemId, ...more });
-  const remove = (more: object) => engine.call("manage_notes", { operation: "delete", ...more });
-  const keysOf = ({ notes }: { notes: { key: string }[] }) => notes.map((note) => note.key);
+  const list = (itemId: string, more: object = {}) => query(engine, { operation: "list", itemId, ...more });
+  const remove = (more: object) => manage(engine, { operation: "delete", ...more });
+  const keysOf = ({ notes }: { readonly notes: readonly { readonly key: string }[] }) =>
+    notes.map((note) => note.key);
 
   it("a list goes by phase, and has lengths where no bodies were asked for", async () => {
     const itemId = await makeItem(engine);
@@ -27,11 +27,11 @@ describeEachDatabase("reading and deleting notes", (database) => {
     const all = await list(itemId);
     expect(keysOf(all)).toEqual(["plan", "result", "review"]);
     expect(all).toMatchObject({ total: 3, returned: 3, hasMore: false, notes: [{}, { bodyLength: 4 }, {}] });
-    expect(all.notes[1].body).toBeUndefined();
+    expect(all.notes[1]?.body).toBeUndefined();
     expect(keysOf(await list(itemId, { role: "work" }))).toEqual(["result"]);
     const chosen = await list(itemId, { keys: ["plan", "review", "none"], includeBody: true });
     expect(chosen.notes).toMatchObject([{ body: "p" }, { body: "r" }]);
-    expect(chosen.notes[0].bodyLength).toBeUndefined();
+    expect(chosen.notes[0]?.bodyLength).toBeUndefined();
     const page = await list(itemId, { limit: 2, offset: 1 });
     expect(keysOf(page)).toEqual(["result", "review"]);
     expect(await list(itemId, { limit: 2 })).toMatchObject({ hasMore: true, total: 3 });
@@ -42,7 +42,7 @@ describeEachDatabase("reading and deleting notes", (database) => {
     const bodies = ["\n", "\u0001", "word ", "x", "\u00e9"].map((text) =>
       text.repeat(60_000 / text.length / 2),
     );
-    await engine.call("manage_notes", {
+    await manage(engine, {
       operation: "upsert",
       notes: bodies.map((body, n) => ({ itemId, key: `k${n}`, role: "work", body })),
     });
@@ -57,7 +57,7 @@ describeEachDatabase("reading and deleting notes", (database) => {
     expect(seen).toEqual(bodies.map((_, n) => `k${n}`));
     let text = "";
     for (let offset = 0; ;) {
-      const part = await engine.call("query_notes", { operation: "get", itemId, key: "k1", offset });
+      const part = await read(engine, itemId, "k1", offset);
       expect(JSON.stringify(part).length).toBeLessThan(ANSWER_SIZE_MAX_BYTES);
       expect(part.bodyLength).toBe(bodies[1]?.length);
       text += part.body;
@@ -70,10 +70,10 @@ describeEachDatabase("reading and deleting notes", (database) => {
   it("a note is found by its id and by its place, and what is not there is told", async () => {
     const itemId = await makeItem(engine);
     const { id } = await write(engine, { itemId, body: "text" });
-    const byId = await engine.call("query_notes", { operation: "get", noteId: id });
+    const byId = await query(engine, { operation: "get", noteId: id });
     expect(byId).toEqual(await read(engine, itemId));
     for (const place of [{ noteId: randomUUID() }, { itemId, key: "none" }]) {
-      await expect(engine.call("query_notes", { operation: "get", ...place })).rejects.toMatchObject({
+      await expect(query(engine, { operation: "get", ...place })).rejects.toMatchObject({
         code: "RESOURCE_NOT_FOUND",
       });
     }
@@ -89,8 +89,7 @@ describeEachDatabase("reading and deleting notes", (database) => {
       body: "the zebra-crossing failed (again",
     });
     await write(engine, { itemId: root, body: "nothing of it" });
-    const search = (more: object) =>
-      engine.call("query_notes", { operation: "search", query: "zebra-crossing", ...more });
+    const search = (more: object) => query(engine, { operation: "search", query: "zebra-crossing", ...more });
     const found = await search({ scope: { ancestorId: root } });
     expect(found).toMatchObject({
       totalHits: 1,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
-import { makeItem, noteSpec, read, schemaOfType, write } from "./notebook.ts";
+import { makeItem, manage, noteSpec, query, read, schemaOfType, write } from "./notebook.ts";
 
 const SCHEMA = schemaOfType("task", {
   noteLimits: "reject",
@@ -19,9 +19,9 @@ describeEachDatabase("versions of notes", (database) => {
   afterAll(() => engine.close());
 
   const patch = (itemId: string, edits: object[], more: object = {}) =>
-    engine.call("manage_notes", { operation: "patch", notes: [{ itemId, key: "plan", edits, ...more }] });
+    manage(engine, { operation: "patch", notes: [{ itemId, key: "plan", edits, ...more }] });
   const undo = (itemId: string, version: number, more: object = {}) =>
-    engine.call("manage_notes", { operation: "undo", notes: [{ itemId, key: "plan", version, ...more }] });
+    manage(engine, { operation: "undo", notes: [{ itemId, key: "plan", version, ...more }] });
 
   const noted = async (body = TEXT): Promise<string> => {
     const itemId = await makeItem(engine);
@@ -33,7 +33,7 @@ describeEachDatabase("versions of notes", (database) => {
     const itemId = await noted();
     const answer = await patch(itemId, [{ old: "second line", new: "2nd line" }]);
     expect(answer).toMatchObject({ patched: 1, failed: 0, notes: [{ version: 2, role: "queue" }] });
-    expect(answer.notes[0].rebased).toBeUndefined();
+    expect(answer.notes[0]?.rebased).toBeUndefined();
     expect(await read(engine, itemId)).toMatchObject({ body: TEXT.replace("second", "2nd") });
   });
 
@@ -113,8 +113,8 @@ describeEachDatabase("versions of notes", (database) => {
       requestId: randomUUID(),
       notes: [{ itemId, key: "plan", edits: [{ old: "short", new: "shorter short" }] }],
     };
-    await engine.call("manage_notes", call);
-    expect(await engine.call("manage_notes", call)).toMatchObject({
+    await manage(engine, call);
+    expect(await manage(engine, call)).toMatchObject({
       notes: [{ version: 2, replayed: true }],
     });
     expect(await patch(itemId, [{ old: "x", new: "y" }], { key: "none" })).toMatchObject({
@@ -125,7 +125,7 @@ describeEachDatabase("versions of notes", (database) => {
   it("the history names versions and authors, newest first, page by page, and no bodies", async () => {
     const itemId = await noted();
     for (const n of [2, 3, 4]) await write(engine, { itemId, body: `version ${n}`, actor: worker(`w${n}`) });
-    const first = await engine.call("query_notes", { operation: "history", itemId, key: "plan", limit: 3 });
+    const first = await query(engine, { operation: "history", itemId, key: "plan", limit: 3 });
     expect(first).toMatchObject({ hasMore: true, itemId, key: "plan" });
     expect(
       first.versions.map((one: { version: number; actor: { id: string } }) => [one.version, one.actor.id]),
@@ -135,9 +135,9 @@ describeEachDatabase("versions of notes", (database) => {
       [2, "w2"],
     ]);
     expect(JSON.stringify(first)).not.toContain("version 3");
-    const rest = await engine.call("query_notes", { operation: "history", itemId, key: "plan", before: 2 });
+    const rest = await query(engine, { operation: "history", itemId, key: "plan", before: 2 });
     expect(rest).toMatchObject({ hasMore: false, versions: [{ version: 1, bodyLength: TEXT.length }] });
-    const old = await engine.call("query_notes", { operation: "get", itemId, key: "plan", version: 2 });
+    const old = await query(engine, { operation: "get", itemId, key: "plan", version: 2 });
     expect(old).toMatchObject({ version: 2, body: "version 2", actor: { id: "w2" } });
   });
 
@@ -146,17 +146,15 @@ describeEachDatabase("versions of notes", (database) => {
     await patch(itemId, [{ old: "second line", new: "2nd line" }]);
     await write(engine, { itemId, body: "all new" });
     const { id } = await read(engine, itemId);
-    expect(await engine.call("query_notes", { operation: "diff", noteId: id, from: 1, to: 2 })).toMatchObject(
-      {
-        from: 1,
-        to: 2,
-        linesAdded: 1,
-        linesRemoved: 1,
-        truncated: false,
-        diff: expect.stringContaining("-second line of the plan\n+2nd line of the plan"),
-      },
-    );
-    expect(await engine.call("query_notes", { operation: "diff", noteId: id })).toMatchObject({
+    expect(await query(engine, { operation: "diff", noteId: id, from: 1, to: 2 })).toMatchObject({
+      from: 1,
+      to: 2,
+      linesAdded: 1,
+      linesRemoved: 1,
+      truncated: false,
+      diff: expect.stringContaining("-second line of the plan\n+2nd line of the plan") as string,
+    });
+    expect(await query(engine, { operation: "diff", noteId: id })).toMatchObject({
       from: 2,
       to: 3,
     });
@@ -165,8 +163,8 @@ describeEachDatabase("versions of notes", (database) => {
   it("a note that was deleted and written again goes on counting, and its history stays", async () => {
     const itemId = await noted();
     const { id } = await read(engine, itemId);
-    await engine.call("manage_notes", { operation: "delete", itemId, key: "plan" });
-    const history = await engine.call("query_notes", { operation: "history", itemId, key: "plan" });
+    await manage(engine, { operation: "delete", itemId, key: "plan" });
+    const history = await query(engine, { operation: "history", itemId, key: "plan" });
     expect(history.versions).toMatchObject([{ version: 1 }]);
     const again = await write(engine, { itemId, body: "again" });
     expect(again).toMatchObject({ version: 2 });
@@ -190,9 +188,11 @@ describeEachDatabase("versions of notes", (database) => {
     const itemId = await noted();
     await patch(itemId, [{ old: "first", new: "1st" }], { actor: worker("ben") });
     const before = await read(engine, itemId);
-    const { trash } = await engine.call("manage_items", { operation: "delete", itemIds: [itemId] });
+    const { trash } = (await engine.call("manage_items", { operation: "delete", itemIds: [itemId] })) as {
+      trash: { trashId: string }[];
+    };
     await expect(read(engine, itemId)).rejects.toMatchObject({ code: "RESOURCE_NOT_FOUND" });
-    await engine.call("manage_items", { operation: "restore", trashIds: [trash[0].trashId] });
+    await engine.call("manage_items", { operation: "restore", trashIds: [trash[0]?.trashId] });
     expect(await read(engine, itemId)).toEqual(before);
     await undo(itemId, 2);
     expect(await read(engine, itemId)).toMatchObject({ body: TEXT, version: 3 });

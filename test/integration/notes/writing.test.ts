@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { makeItem, noteSpec, read, schemaOfType, write } from "./notebook.ts";
+import { makeItem, manage, noteSpec, read, schemaOfType, write } from "./notebook.ts";
 
 const SCHEMA = schemaOfType("task", {
   noteLimits: "reject",
@@ -46,7 +46,7 @@ describeEachDatabase("writing notes", (database) => {
 
   it("refuses a key of the schema under another role, naming index, key and the right role [B71] [B14]", async () => {
     const itemId = await makeItem(engine, { type: "task" });
-    const answer = await engine.call("manage_notes", {
+    const answer = await manage(engine, {
       operation: "upsert",
       notes: [
         { itemId, key: "plan", role: "queue", body: "p" },
@@ -63,7 +63,7 @@ describeEachDatabase("writing notes", (database) => {
         details: { index: 1, key: "risks", expectedRole: "queue", submittedRole: "work" },
       },
     ]);
-    expect(answer.failures[0].error).toMatch(/1.*risks.*queue/);
+    expect(answer.failures[0]?.error).toMatch(/1.*risks.*queue/);
     await expect(read(engine, itemId, "risks")).rejects.toMatchObject({ code: "RESOURCE_NOT_FOUND" });
   });
 
@@ -71,7 +71,7 @@ describeEachDatabase("writing notes", (database) => {
     const itemId = await makeItem(engine, { type: "task" });
     const free = await makeItem(engine);
     const send = async (notes: object[]) => {
-      const { itemContext } = await engine.call("manage_notes", { operation: "upsert", notes });
+      const { itemContext } = await manage(engine, { operation: "upsert", notes });
       return itemContext;
     };
     expect(await send([{ itemId, key: "risks", role: "queue", body: " \n " }])).toEqual({
@@ -90,6 +90,27 @@ describeEachDatabase("writing notes", (database) => {
       [itemId]: { guidancePointer: null, noteProgress: { filled: 2, remaining: 0, total: 2 } },
       [free]: { guidancePointer: null, noteProgress: null },
     });
+  });
+
+  it("an item is offered to be started once its notes say what its start asks for, and no longer without them", async () => {
+    const tag = `t-${randomUUID()}`;
+    const itemId = await makeItem(engine, { type: "task", tags: tag });
+    const offer = () =>
+      engine.call("claim_item", {
+        actor: worker("ann"),
+        workerId: randomUUID(),
+        requestId: randomUUID(),
+        claims: [{ selector: { tags: tag, startable: true }, ttlSeconds: 60 }],
+      }) as Promise<{ claims: { outcome: string }[] }>;
+    expect((await offer()).claims).toMatchObject([{ outcome: "none_eligible" }]);
+    await write(engine, { itemId, key: "plan", body: "p" });
+    await write(engine, { itemId, key: "risks", body: "r" });
+    await manage(engine, { operation: "delete", itemId, key: "risks" });
+    expect((await offer()).claims).toMatchObject([{ outcome: "none_eligible" }]);
+    await write(engine, { itemId, key: "risks", body: " " });
+    expect((await offer()).claims).toMatchObject([{ outcome: "none_eligible" }]);
+    await write(engine, { itemId, key: "risks", body: "r" });
+    expect((await offer()).claims).toMatchObject([{ outcome: "success" }]);
   });
 
   it("refuses a text beyond what the schema allows, or tells, as configured", async () => {
@@ -114,7 +135,7 @@ describeEachDatabase("writing notes", (database) => {
 
   it("holds a text at 64 KiB of UTF-8, each note by itself, and makes one kind of line end", async () => {
     const itemId = await makeItem(engine);
-    const answer = await engine.call("manage_notes", {
+    const answer = await manage(engine, {
       operation: "upsert",
       notes: [
         { itemId, key: "a", role: "queue", body: "ä".repeat(32_769) },
@@ -128,7 +149,7 @@ describeEachDatabase("writing notes", (database) => {
 
   it("fails one note of an item that is not there, and writes the others", async () => {
     const itemId = await makeItem(engine);
-    const answer = await engine.call("manage_notes", {
+    const answer = await manage(engine, {
       operation: "upsert",
       notes: [
         { itemId: randomUUID(), key: "a", role: "queue", body: "x" },
@@ -162,7 +183,7 @@ describeEachDatabase("writing notes", (database) => {
 
   it("says who wrote a note: the author of the note, else that of the call", async () => {
     const itemId = await makeItem(engine);
-    const { notes } = await engine.call("manage_notes", {
+    const { notes } = await manage(engine, {
       operation: "upsert",
       actor: worker("lead"),
       notes: [
@@ -172,7 +193,7 @@ describeEachDatabase("writing notes", (database) => {
     });
     expect(notes).toMatchObject([{ actor: { id: "lead" } }, { actor: { id: "ann", parent: "lead" } }]);
     expect(await read(engine, itemId, "b")).toMatchObject({ actor: { id: "ann", kind: "subagent" } });
-    expect(notes[0].verification).toBeUndefined();
+    expect(notes[0]?.verification).toBeUndefined();
   });
 
   it("writes once per requestId, element by element, and goes on where it failed", async () => {
@@ -186,9 +207,9 @@ describeEachDatabase("writing notes", (database) => {
         { itemId, key: "b", role: "queue", body: "x", expectedVersion: 1 },
       ],
     };
-    expect(await engine.call("manage_notes", call)).toMatchObject({ upserted: 1, failed: 1 });
+    expect(await manage(engine, call)).toMatchObject({ upserted: 1, failed: 1 });
     await write(engine, { itemId, key: "b", body: "first" });
-    const again = await engine.call("manage_notes", call);
+    const again = await manage(engine, call);
     expect(again).toMatchObject({
       upserted: 2,
       failed: 0,
@@ -196,7 +217,7 @@ describeEachDatabase("writing notes", (database) => {
     });
     expect(await read(engine, itemId, "a")).toMatchObject({ version: 1 });
     const other = { ...call, notes: [{ ...call.notes[0], body: "y" }] };
-    await expect(engine.call("manage_notes", other)).rejects.toMatchObject({ code: "idempotency_mismatch" });
+    await expect(manage(engine, other)).rejects.toMatchObject({ code: "idempotency_mismatch" });
   });
 });
 
@@ -235,14 +256,12 @@ describe("bodies from files", () => {
         "C:\\windows\\win.ini",
         "exact.txt",
       ];
-      const answer = await engine.call("manage_notes", {
+      const answer = await manage(engine, {
         operation: "upsert",
         notes: paths.map((path, n) => ({ itemId, key: `k${n}`, role: "work", bodyFromFile: path })),
       });
       expect(answer.notes).toMatchObject([{ key: "k0" }, { key: "k11", bodyLength: 65_536 }]);
-      expect(
-        answer.failures.map(({ index, code }: { index: number; code: string }) => [index, code]),
-      ).toEqual([
+      expect(answer.failures.map(({ index, code }) => [index, code])).toEqual([
         [1, "validation_failed"],
         [2, "validation_failed"],
         [3, "validation_failed"],
