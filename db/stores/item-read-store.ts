@@ -190,12 +190,21 @@ export interface HeadRow {
   rank: number;
   created_at: Date;
   held: boolean;
+  agent: string | null;
+  session: string | null;
+  assignee: string | null;
+  attempts: number;
+  dead: boolean;
+  /** Open items that an edge of this one keeps waiting, or kept. */
+  holds_up: number;
 }
 
 const heads = statement<HeadRow>(
   "item_read_heads",
   `select s.item_id, s.parent_id, s.ancestors, i.title, i.summary, s.role, s.priority, s.complexity, s.tags,
-     s.rank, s.created_at, s.agent is not null as held
+     s.rank, s.created_at, s.agent is not null as held, s.agent, s.session, s.assignee, s.attempts, s.dead,
+     (select count(*) from dependencies d join item_state w on w.item_id = d.to_item
+      where d.from_item = s.item_id and d.type = 'BLOCKS' and w.role <> 'terminal')::int as holds_up
    from item_state s join items i on i.id = s.item_id where s.item_id = any($1::uuid[])`,
 );
 
