@@ -33,6 +33,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       redisUrl: config.redisUrl,
       applicationName: "muster api",
       configFiles: configFilesOf(config),
+      filesDir: config.filesDir,
       log,
     });
     const { engine, checks } = opened;

@@ -36,6 +36,8 @@ export interface EngineOptions {
   readonly applicationName: string;
   /** Where the configuration file may be; nothing is configured without. */
   readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
+  /** Folder that `bodyFromFile` reads from; off without. */
+  readonly filesDir?: string | undefined;
   readonly log: Log;
 }
 
@@ -76,7 +78,11 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     coordination,
     time: createDatabaseTime(database.db),
     log,
-    settings: { ...DEFAULT_SETTINGS, identity: config.current().identity ?? DEFAULT_SETTINGS.identity },
+    settings: {
+      ...DEFAULT_SETTINGS,
+      identity: config.current().identity ?? DEFAULT_SETTINGS.identity,
+      filesDir: options.filesDir ?? null,
+    },
     policyOf: defaultPolicies,
     schemas: createSchemaSource({ server: () => config.current().layer, log }),
     actors: UNVERIFIED,

@@ -54,6 +54,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     redisUrl: config.redisUrl,
     applicationName: "muster",
     configFiles: configFilesOf(config),
+    filesDir: config.filesDir,
     log,
   });
   const migrated = await opened.prepare({ migrate: true });
