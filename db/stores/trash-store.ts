@@ -14,6 +14,7 @@ const insert = statement<{ expires_at: Date }>(
      jsonb_build_object(
        'items', (select jsonb_agg(to_jsonb(x) order by x.depth, x.id) from items x where x.id = any($3)),
        'states', (select jsonb_agg(to_jsonb(s) order by s.item_id) from item_state s where s.item_id = any($3)),
+       'configs', (select coalesce(jsonb_agg(to_jsonb(p)), '[]') from project_configs p where p.root_id = any($3)),
        'attempts', (select coalesce(jsonb_agg(to_jsonb(a) order by a.item_id, a.fence), '[]')
          from attempts a where a.item_id = any($3)),
        'dependencies', (select coalesce(jsonb_agg(to_jsonb(d) order by d.created_at, d.id), '[]')
@@ -149,6 +150,14 @@ const restoreStates = statement<never>(
    where t.id = $1`,
 );
 
+const restoreConfigs = statement<never>(
+  "trash_restore_configs",
+  `insert into project_configs (root_id, config_yaml, fingerprint, history, updated_at, updated_by, actor, verification)
+   select r.root_id, r.config_yaml, r.fingerprint, r.history, r.updated_at, r.updated_by, r.actor, r.verification
+   from trash t, jsonb_populate_recordset(null::project_configs, t.snapshot -> 'configs') r
+   where t.id = $1`,
+);
+
 const restoreAttempts = statement<never>(
   "trash_restore_attempts",
   `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail, usage)
@@ -186,6 +195,7 @@ export async function restoreFromTrash(handle: Handle, resting: Resting): Promis
   await restoreStates(handle, [trashId]);
   await restoreAttempts(handle, [trashId]);
   await restoreTexts(handle, trashId);
+  await restoreConfigs(handle, [trashId]);
   await markRestored(handle, [trashId]);
 }
 

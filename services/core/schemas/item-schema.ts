@@ -79,8 +79,8 @@ export interface ItemSchema {
   readonly requireVerified: boolean;
   /** How often a review may send an item back before a person has to decide. */
   readonly maxReviewRounds: number;
-  /** What an edge into the item means when its blocker is cancelled, unless the edge says. */
-  readonly onCancelled: "hold" | "release";
+  /** What a new edge into the item means when its blocker is cancelled, unless it says; null: nobody said. */
+  readonly onCancelled: "hold" | "release" | null;
   /** What becomes of a note that is longer than its schema allows. */
   readonly noteLimits: "warn" | "reject";
   /** Those that took effect, the schema's own first. */
@@ -110,7 +110,7 @@ export const SCHEMA_FREE: ItemSchema = {
   independence: "warn",
   requireVerified: false,
   maxReviewRounds: MAX_REVIEW_ROUNDS_DEFAULT,
-  onCancelled: "hold",
+  onCancelled: null,
   noteLimits: "warn",
   traits: [],
   unknownTraits: [],

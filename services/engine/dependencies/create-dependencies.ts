@@ -102,8 +102,9 @@ async function createAll(
   const result = await transact(deps, async (tx, wider) => {
     world = null;
     return await once(call, tx, "all", async () => {
-      world = await createIn(deps, call, tx, wider, rows, scope);
-      return { answer: answerOf(rows), targetId: null };
+      const drawn = await createIn(deps, call, tx, wider, rows, scope);
+      world = drawn.world;
+      return { answer: answerOf(drawn.rows), targetId: null };
     });
   });
   if (world !== null) afterCommit(deps, world);
@@ -117,11 +118,11 @@ async function createIn(
   call: WriteCall,
   tx: Handle,
   wider: Wider,
-  rows: readonly DependencyRow[],
+  wanted: readonly DependencyRow[],
   scope: GraphScope,
-): Promise<World> {
-  const ends = [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))];
-  const blocking = rows.filter((row) => row.type === "BLOCKS");
+): Promise<{ readonly world: World; readonly rows: readonly DependencyRow[] }> {
+  const ends = [...new Set(wanted.flatMap((row) => [row.from_item, row.to_item]))];
+  const blocking = wanted.filter((row) => row.type === "BLOCKS");
   await lockGraphsOf(tx, scope, ends);
   const order = await loadOrderGraph(
     tx,
@@ -135,7 +136,8 @@ async function createIn(
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
   const tenures = await withTenuresAbove(tx, call, ends);
   const world = await lockWorld(deps, tx, ends, { items: [...wider.items, ...tenures], subtrees }, "none");
-  await refuseStale(deps, call, tx, world, rows);
+  await refuseStale(deps, call, tx, world, wanted);
+  const rows = await settleOnCancelled(deps, tx, world, wanted);
   const drawn = await findDependenciesAmong(tx, ends);
   const verdicts = judgeNewEdges(
     rows.map((row) => ({ from: row.from_item, to: row.to_item, blocks: row.type === "BLOCKS" })),
@@ -159,7 +161,29 @@ async function createIn(
     });
   }
   await saveWorld(tx, world);
-  return world;
+  return { world, rows };
+}
+
+/**
+ * An edge that does not say what a cancelled blocker means gets what its dependent's project says
+ * now, and keeps it: were it read later, a changed text would belie the counters of blockers.
+ */
+async function settleOnCancelled(
+  deps: EngineDeps,
+  tx: Handle,
+  world: World,
+  rows: readonly DependencyRow[],
+): Promise<readonly DependencyRow[]> {
+  const open = rows.flatMap(({ type, on_cancelled: said, to_item: to }) =>
+    type === "BLOCKS" && said === null ? (world.find(to) ?? []) : [],
+  );
+  if (open.length === 0) return rows;
+  const schemas = await deps.schemas.load(tx, new Set(open.map((item) => item.rootId)));
+  return rows.map((row) => {
+    const dependent = world.find(row.to_item);
+    if (row.type !== "BLOCKS" || row.on_cancelled !== null || dependent === undefined) return row;
+    return { ...row, on_cancelled: schemas.of(dependent).onCancelled };
+  });
 }
 
 /** An edge whose blocker has not come far enough holds its item up from now on. */

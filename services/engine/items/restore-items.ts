@@ -26,6 +26,7 @@ import { blockersAbove, joinParent, judgePlacement } from "../../core/placement.
 import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "../dependencies/order-graph.ts";
+import { refreshCopies } from "../config/refresh-copies.ts";
 import type { EngineDeps } from "../deps.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
@@ -88,6 +89,8 @@ async function restoreRoot(
       const resting = await restIn(deps, call, tx, wider, entry, scope);
       const answer = await reconnect(deps, tx, resting, scope);
       await saveWorld(tx, resting.world);
+      // Their project may have changed its configuration meanwhile.
+      await refreshCopies(tx, deps.schemas, entry.items);
       world = resting.world;
       return { answer, targetId: null };
     });

@@ -4,6 +4,7 @@
  * may edit what somebody else holds; only a displaced holder's late edit is refused.
  */
 import {
+  findSubtree,
   findVersion,
   type ItemPatch,
   type UpdatedItem,
@@ -17,6 +18,7 @@ import type { ItemChange, UpdateItems, UpdateItemsOutput } from "../../contract/
 import type { CascadeEvent } from "../../core/cascade.ts";
 import type { World } from "../../core/world.ts";
 import type { GraphScope } from "../dependencies/order-graph.ts";
+import { refreshCopies } from "../config/refresh-copies.ts";
 import type { EngineDeps } from "../deps.ts";
 import { requireItem } from "../resolve-items.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
@@ -30,7 +32,7 @@ import { lockForMove, moveItemUnder } from "./move-item.ts";
 type UpdatedAnswer = UpdateItemsOutput["items"][number];
 
 /** What decides who is offered an item: a claim that waits may want it now. */
-const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "priority", "complexity", "parentId"];
+const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "traits", "priority", "complexity", "parentId"];
 /** Fields of an element that say which item, and when, but nothing about it. */
 const NOT_CHANGES = new Set(["itemId", "expectedVersion", "fence"]);
 
@@ -110,6 +112,9 @@ async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<
   );
 }
 
+/** What decides which schema an item has. */
+const SCHEMA_FIELDS = ["type", "tags", "traits"] as const;
+
 async function updateIn(
   deps: EngineDeps,
   call: WriteCall,
@@ -137,6 +142,7 @@ async function updateIn(
   if (lost !== undefined) throw claimLost(lost.itemId);
   const texts = touchesTexts(change) ? await decideTexts(tx, id, change, textsOf(change)) : null;
   if (texts === null) await refuseOtherVersion(tx, id, change.expectedVersion);
+  const rootBefore = item.rootId;
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
   if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });
   const updated = await updateItem(tx, id, { ...patchOf(change), ...texts?.patch }, call.agent);
@@ -149,6 +155,9 @@ async function updateIn(
     data: { version: updated.version, fields: givenFields(change) },
   });
   await saveWorld(tx, world);
+  const resettled = world.get(id).rootId !== rootBefore;
+  if (resettled || SCHEMA_FIELDS.some((field) => change[field] !== undefined))
+    await refreshCopies(tx, deps.schemas, resettled ? await findSubtree(tx, id) : [id]);
   const answer = { ...(await toAnswer(tx, id, updated, cascades)), ...texts?.marks };
   return { answer, targetId: id, world };
 }

@@ -175,6 +175,66 @@ describeEachDatabase("what a project's configuration changes", (database) => {
     expect(await copiesOf(itemId)).toMatchObject({ start_gate_open: true });
   });
 
+  it("an item that changes its type, its traits or its project is offered by its new schema", async () => {
+    await project.push(PLANNED);
+    const update = (itemId: string, change: object) =>
+      engine.call("manage_items", { operation: "update", items: [{ itemId, ...change }] });
+    const closed = {
+      start_gate_open: false,
+      resources: [{ key: "staging", mode: "exclusive", capacity: 1 }],
+    };
+    const free = { start_gate_open: true, resources: null };
+
+    const itemId = await project.item({ type: "epic" });
+    await update(itemId, { type: "task" });
+    expect(await copiesOf(itemId)).toEqual(closed);
+    await update(itemId, { type: null });
+    expect(await copiesOf(itemId)).toEqual(free);
+    await update(itemId, { traits: "deploys" });
+    expect(await copiesOf(itemId)).toEqual({ ...closed, start_gate_open: true });
+
+    const elsewhere = await createItem(engine, {});
+    const moved = await createItem(engine, { type: "task", parentId: elsewhere });
+    const below = await createItem(engine, { type: "task", parentId: moved });
+    await update(moved, { parentId: project.rootId });
+    expect([await copiesOf(moved), await copiesOf(below)]).toEqual([closed, closed]);
+    await update(moved, { parentId: null });
+    expect([await copiesOf(moved), await copiesOf(below)]).toEqual([free, free]);
+  });
+
+  it("a project that comes back from the trash has its configuration again", async () => {
+    const { fingerprint } = await project.push(PLANNED);
+    const itemId = await project.item({ type: "task" });
+    await engine.call("manage_items", { operation: "delete", itemIds: [project.rootId], recursive: true });
+    await expect(project.get()).rejects.toMatchObject({ code: "RESOURCE_NOT_FOUND" });
+    await engine.call("manage_items", { operation: "restore", itemIds: [project.rootId] });
+    expect(await project.get()).toMatchObject({ fingerprint, configYaml: PLANNED });
+    expect(await copiesOf(itemId)).toMatchObject({ start_gate_open: false });
+  });
+
+  it("what a cancelled blocker means is the project's word when the edge is drawn, and stays", async () => {
+    await project.push("on_cancelled: release\n");
+    const [blocker, freed, held] = await Promise.all([project.item(), project.item(), project.item()]);
+    const draw = (toItemId: string) =>
+      engine.call("manage_dependencies", {
+        operation: "create",
+        dependencies: [{ fromItemId: blocker, toItemId }],
+      });
+    await draw(freed);
+    await project.push("on_cancelled: hold\n");
+    await draw(held);
+    await engine.call("advance_item", { itemId: blocker, trigger: "cancel" });
+    const blockersOf = async (itemId: string): Promise<unknown> =>
+      (
+        await database()
+          .db.selectFrom("item_state")
+          .select("blockers")
+          .where("item_id", "=", itemId)
+          .executeTakeFirstOrThrow()
+      ).blockers;
+    expect([await blockersOf(freed), await blockersOf(held)]).toEqual([0, 1]);
+  });
+
   it("new items are told what is expected of them, and which traits there are", async () => {
     await project.push(PLANNED);
     const created = await createItems(engine, [
