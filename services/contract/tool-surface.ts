@@ -22,6 +22,8 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
       "manage_project_config: the text that a project configures itself with.",
       "query_items: operation schema, with rootId.",
       "query_items: search with query, matchMode, kinds; overview with itemId or anchorId, includeChildren, excludeTerminal.",
+      "manage_notes: write, edit by anchor, undo and delete notes. query_notes: read, search, history and diff of them.",
+      "manage_items: update takes edits, undo and mergeProperties. query_items: operations history and diff.",
       "query_dependencies: the edges of an item, the graph around it, and what points at it.",
     ],
   },
