@@ -104,13 +104,6 @@ export async function findNote(handle: Handle, itemId: string, key: string): Pro
   return row ?? null;
 }
 
-const byId = statement<NoteRow>("notes_by_id", `select ${NOTE_HEAD}, n.body from notes n where n.id = $1`);
-
-export async function findNoteById(handle: Handle, id: string): Promise<NoteRow | null> {
-  const [row] = await byId(handle, [id]);
-  return row ?? null;
-}
-
 export interface NoteWrite {
   /** For a note that is new; one that exists keeps its own. */
   readonly id: string;

@@ -18,7 +18,7 @@ import { connectWithRetry } from "../runtime/retry.ts";
 import { UNVERIFIED } from "./actors/actor-rules.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
-import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
+import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
 import type { ServerConfig } from "../contract/config/parse-config.ts";
 import { followServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
@@ -78,11 +78,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     coordination,
     time: createDatabaseTime(database.db),
     log,
-    settings: {
-      ...DEFAULT_SETTINGS,
-      identity: config.current().identity ?? DEFAULT_SETTINGS.identity,
-      filesDir: options.filesDir ?? null,
-    },
+    settings: settingsOf(options, config.current()),
     policyOf: defaultPolicies,
     schemas: createSchemaSource({ server: () => config.current().layer, log }),
     actors: UNVERIFIED,
@@ -127,6 +123,10 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
       },
     },
   };
+}
+
+function settingsOf({ filesDir }: EngineOptions, { identity }: ServerConfig): EngineSettings {
+  return { ...DEFAULT_SETTINGS, identity: identity ?? DEFAULT_SETTINGS.identity, filesDir: filesDir ?? null };
 }
 
 /** A broken file ends the start: without it, gates would stand open that somebody meant to close. */
