@@ -88,7 +88,10 @@ const SETTING = "server_config";
  * After the server's own file changed: all projects, one after the other. Which file the copies
  * follow is remembered, so that a start with the same file has nothing to do.
  */
-export async function followServerConfig(deps: EngineDeps, fingerprint: string | null): Promise<boolean> {
+export async function followServerConfig(
+  deps: Pick<EngineDeps, "db" | "schemas">,
+  fingerprint: string | null,
+): Promise<boolean> {
   const now = fingerprint ?? "none";
   if ((await settleSetting(deps.db, SETTING, "none")) === now) return false;
   for (let after: string | null = null; ;) {

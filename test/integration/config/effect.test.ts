@@ -6,6 +6,7 @@ import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { createItem, createItems, Project } from "./project.ts";
 import { layer } from "../../unit/core/schemas/layers.ts";
+import { followServerConfig } from "../../../services/engine/config/refresh-copies.ts";
 import { createSchemaSource } from "../../../services/engine/config/schema-source.ts";
 import type { SchemaAnswer } from "../../../services/contract/schema-answer.ts";
 
@@ -162,6 +163,22 @@ describeEachDatabase("what a project's configuration changes", (database) => {
     expect(await copiesOf(elsewhere)).toEqual({ start_gate_open: true, resources: null });
     await project.push(FREE);
     expect(await copiesOf(itemId)).toEqual({ start_gate_open: true, resources: null });
+  });
+
+  it("items of all projects follow the server's own file, once for every change of it", async () => {
+    const itemId = await project.item({ type: "chore" });
+    const global = layer({
+      work_item_schemas: { chore: { notes: [{ key: "plan", role: "queue", required: true }] } },
+    });
+    const schemas = createSchemaSource({ server: () => global, log: { warn: () => {} } });
+    const { db } = database();
+    expect(await followServerConfig({ db, schemas }, "one")).toBe(true);
+    expect(await copiesOf(itemId)).toMatchObject({ start_gate_open: false });
+    expect(await followServerConfig({ db, schemas }, "one")).toBe(false);
+    expect(
+      await followServerConfig({ db, schemas: createSchemaSource({ log: { warn: () => {} } }) }, null),
+    ).toBe(true);
+    expect(await copiesOf(itemId)).toMatchObject({ start_gate_open: true });
   });
 
   it("a note that is there keeps the start gate open when its schema comes", async () => {
