@@ -130,6 +130,24 @@ describe("checking a configuration", () => {
     ]);
   });
 
+  it("how actors are verified is checked to the last key: nothing of it is skipped", () => {
+    const verifier = { type: "jwks", jwks_uri: "https://keys.example/jwks.json", algorithms: ["EdDSA"] };
+    expect(parseServerConfig({ actor_authentication: { verifier } })).toMatchObject({
+      ok: true,
+      config: { actorAuthentication: { degraded_mode_policy: "accept-cached", verifier: { type: "jwks" } } },
+    });
+    const nothing = parseServerConfig({});
+    expect(nothing.ok && nothing.config.actorAuthentication?.verifier.type).not.toBe("jwks");
+    const faulty: readonly [object, string][] = [
+      [{ verifier: { ...verifier, algorithms: [] } }, "actor_authentication.verifier.algorithms"],
+      [{ verifier: { type: "magic" } }, "actor_authentication.verifier.type"],
+      [{ verifier: { ...verifier, colour: "red" } }, "colour is not known here"],
+      [{ degraded_mode_policy: "trust" }, "actor_authentication.degraded_mode_policy"],
+    ];
+    for (const [section, place] of faulty)
+      expect(faultsOf(parseServerConfig({ actor_authentication: section })).join()).toContain(place);
+  });
+
   it("truth values of older YAML are read as what they meant", () => {
     const notes = [
       { key: "a", role: "work", required: "yes" },
