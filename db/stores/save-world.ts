@@ -74,6 +74,7 @@ const TALLIED: Part<Counted> = {
     returning 1`,
 };
 
+// Looked up row by row: by a set of ids and then matched, a batch would compare every row with every row.
 const ENDED: Part<World["ended"][number]> = {
   columns: [
     ["item_id", "uuid", (a) => a.itemId],
@@ -81,8 +82,8 @@ const ENDED: Part<World["ended"][number]> = {
     ["reason", "text", (a) => a.reason],
     ["detail", "text", (a) => a.detail],
   ],
-  sql: (rows, ids) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail
-    from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null and a.item_id = any(${ids})`,
+  sql: (rows) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail
+    from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null`,
 };
 
 type Opened = World["opened"][number] & { readonly end: World["ended"][number] | undefined };

@@ -3,7 +3,7 @@
  * element's own transaction, so a crash between effect and answer replays the committed
  * answer from any replica.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { findAnswer, type IdempotencyRecord, type StoredAnswer } from "../../db/stores/idempotency-store.ts";
 import { findOtherUse } from "../../db/stores/request-store.ts";
 import type { Handle } from "../../db/statement.ts";
