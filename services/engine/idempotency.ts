@@ -25,7 +25,7 @@ const IGNORED = new Set(["requestId", "waitSeconds"]);
  */
 export function fingerprint(operation: string, input: object): string {
   const what = Object.fromEntries(Object.entries(input).filter(([key]) => !IGNORED.has(key)));
-  return createHash("sha256").update(operation).update("\0").update(canonical(what)).digest("hex");
+  return hash("sha256", `${operation}\0${canonical(what)}`);
 }
 
 function canonical(value: unknown): string {
