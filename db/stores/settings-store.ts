@@ -19,6 +19,11 @@ export async function settleSetting(handle: Handle, name: string, proposal: stri
   return row.value;
 }
 
+export async function readSetting(handle: Handle, name: string): Promise<string | null> {
+  const [row] = await read(handle, [name]);
+  return row?.value ?? null;
+}
+
 const write = statement<never>(
   "settings_write",
   `insert into muster_settings (name, value) values ($1, $2)

@@ -20,7 +20,7 @@ import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
 import type { ServerConfig } from "../contract/config/parse-config.ts";
-import { followServerConfig } from "./config/refresh-copies.ts";
+import { followedServerConfig, followServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
 import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
@@ -52,6 +52,8 @@ export interface OpenEngine {
   checkCoordination(): Promise<void>;
   /** What signs session ids in a fleet that was given no key. */
   sharedSecret(): Promise<string>;
+  /** Fingerprint of the configuration file that the servers of this database follow; null: of none. */
+  followedConfig(): Promise<string | null>;
   readonly checks: { readonly database: Check; readonly redis: Check };
 }
 
@@ -114,6 +116,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     checkSchema: async () => void (await prepareSchema(database, false)),
     checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
     sharedSecret: () => sharedSecret(deps),
+    followedConfig: () => followedServerConfig(deps.db),
     checks: {
       database: async () => void (await sql`select 1`.execute(database.db)),
       redis: async () => {

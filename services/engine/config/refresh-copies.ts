@@ -10,7 +10,7 @@ import {
   lockOpenItems,
   writeCopies,
 } from "../../../db/stores/start-copies-store.ts";
-import { settleSetting, writeSetting } from "../../../db/stores/settings-store.ts";
+import { readSetting, settleSetting, writeSetting } from "../../../db/stores/settings-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { startCopies } from "../../core/schemas/start-copies.ts";
@@ -83,6 +83,14 @@ function inOrder({ startGateOpen, resources }: CopiedItem["copies"]): CopiedItem
 }
 
 const SETTING = "server_config";
+/** Followed by a server without a file. */
+const NO_FILE = "none";
+
+/** The fingerprint of the file that the latest server to start, or to see its own change, has. */
+export async function followedServerConfig(handle: Handle): Promise<string | null> {
+  const followed = await readSetting(handle, SETTING);
+  return followed === NO_FILE ? null : followed;
+}
 
 /**
  * After the server's own file changed: all projects, one after the other. Which file the copies
@@ -92,8 +100,8 @@ export async function followServerConfig(
   deps: Pick<EngineDeps, "db" | "schemas">,
   fingerprint: string | null,
 ): Promise<boolean> {
-  const now = fingerprint ?? "none";
-  if ((await settleSetting(deps.db, SETTING, "none")) === now) return false;
+  const now = fingerprint ?? NO_FILE;
+  if ((await settleSetting(deps.db, SETTING, NO_FILE)) === now) return false;
   for (let after: string | null = null; ;) {
     const roots: string[] = await findRootIds(deps.db, after, PAGE);
     for (const rootId of roots) await inTransaction(deps.db, (tx) => refreshRoot(tx, deps.schemas, rootId));
