@@ -212,3 +212,13 @@ export async function deleteNotes(
 ): Promise<DeletedNoteRow[]> {
   return await remove(handle, [itemId, key]);
 }
+
+const touch = statement<never>(
+  "notes_touch_item",
+  `update item_state set modified_at = greatest(muster_now(), modified_at + interval '1 millisecond') where item_id = $1`,
+);
+
+/** Lets the holder of the item find out, with its next heartbeat, that there is something new to read. */
+export async function touchHeldItem(handle: Handle, itemId: string): Promise<void> {
+  await touch(handle, [itemId]);
+}

@@ -5,6 +5,7 @@
  * the takeover held.
  */
 import { findTitles } from "../../../db/stores/item-store.ts";
+import { touchHeldItem } from "../../../db/stores/note-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { ItemState } from "../../core/state.ts";
@@ -68,6 +69,7 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
           opensStart ||= note.opensStart;
         },
       });
+      if (locked.events.length > 0 && isHeldByAnother(item, call)) await touchHeldItem(tx, itemId);
       await saveWorld(tx, locked);
       world = locked;
       return { answer, targetId: itemId };
@@ -77,6 +79,10 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
   if (world !== null) afterCommit(deps, world);
   if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return result;
+}
+
+function isHeldByAnother({ claim }: ItemState, { agent, session }: WriteCall): boolean {
+  return claim !== null && (claim.agent !== agent || claim.session !== session);
 }
 
 async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<void> {

@@ -113,6 +113,30 @@ describeEachDatabase("writing notes", (database) => {
     expect((await offer()).claims).toMatchObject([{ outcome: "success" }]);
   });
 
+  it("the holder hears with its next heartbeat of what others wrote, and not of what it wrote itself", async () => {
+    const itemId = await makeItem(engine);
+    const ann = { actor: worker("ann"), workerId: "ann-1" };
+    const call = async (more: object) =>
+      (await engine.call("claim_item", { ...ann, requestId: randomUUID(), ...more })) as {
+        claims: { fence: number }[];
+        refreshes: { changed?: boolean }[];
+      };
+    const [claimed] = (await call({ claims: [{ itemId, ttlSeconds: 60 }] })).claims;
+    const beat = async () =>
+      (await call({ refreshes: [{ itemId, fence: claimed?.fence, ttlSeconds: 60 }] })).refreshes;
+    const changedAfter = async (note: object, who: object): Promise<unknown> => {
+      await database().advance(1_000);
+      await write(engine, { itemId, body: "x", ...note }, who);
+      // Written through, so that the answer comes from the row.
+      await database().advance(31_000);
+      return (await beat())[0]?.changed;
+    };
+    await beat();
+    expect(await changedAfter({ key: "mine" }, ann)).toBeUndefined();
+    expect(await changedAfter({ key: "yours" }, { actor: worker("ben") })).toBe(true);
+    expect(await changedAfter({ key: "mine" }, ann)).toBeUndefined();
+  });
+
   it("refuses a text beyond what the schema allows, or tells, as configured", async () => {
     const itemId = await makeItem(engine, { type: "task" });
     const long = { itemId, key: "result", role: "work", body: "eleven char" };
