@@ -58,7 +58,7 @@ export type NoteOutcome =
 export type NoteEvent = World["events"][number];
 
 /**
- * Outcomes by position. No two entries may name the same item and key.
+ * Outcomes by position. Of entries that name the same item and key, all but the first are refused.
  * @param schemas loaded in the same transaction for the roots of all items
  */
 export async function writeNotes(
@@ -67,7 +67,13 @@ export async function writeNotes(
   entries: readonly NoteEntry[],
   author: Author,
 ): Promise<NoteOutcome[]> {
-  const judged = entries.map((entry, index) => judge(entry, entry.index ?? index, schemas.of(entry.item)));
+  const places = new Set<string>();
+  const judged = entries.map((entry, index) => {
+    const place = placeOf(entry.item.id, entry.key);
+    if (places.has(place)) return refused(saidTwice(entry, entry.index ?? index));
+    places.add(place);
+    return judge(entry, entry.index ?? index, schemas.of(entry.item));
+  });
   const writes = entries.flatMap((entry, index): NoteWrite[] =>
     judged[index]?.error === null ? [toWrite(entry, author)] : [],
   );
@@ -144,9 +150,16 @@ interface Judged {
   readonly warning: string | null;
 }
 
+function refused(error: MusterError): Judged {
+  return { error, warning: null };
+}
+
+function saidTwice({ key, item }: NoteEntry, index: number): MusterError {
+  return fault("validation_failed", `note ${index} "${key}" of ${item.id} is there twice; send it once`);
+}
+
 /** May this be a note of an item with this schema? */
 function judge({ key, role, body }: NoteEntry, index: number, schema: ItemSchema): Judged {
-  const refused = (error: MusterError): Judged => ({ error, warning: null });
   const text = normalizeBody(body);
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > NOTE_BODY_SIZE_MAX_BYTES) {
