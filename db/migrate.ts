@@ -12,6 +12,7 @@ import * as notes from "./migrations/0004-notes.ts";
 import * as search from "./migrations/0005-search.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
+import * as configsOf from "./migrations/0010-configs-of.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -22,6 +23,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-search": search,
   "0007-resource-leases": resourceLeases,
   "0008-attribution": attribution,
+  "0010-configs-of": configsOf,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

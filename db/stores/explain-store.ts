@@ -7,7 +7,7 @@ import type { Edge } from "../../services/core/edges.ts";
 import { World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
-import { toEdge } from "./world-store.ts";
+import { type Configured, toEdge } from "./world-store.ts";
 
 /** `$1` are items with their neighbours, `$2` items whose whole subtree is needed. */
 const peekRows = statement<StateRow & { now: Date }>(
@@ -32,7 +32,7 @@ const peekEdges = statement<Parameters<typeof toEdge>[0]>(
 export interface PeekWorld {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
-  readonly policyOf: (state: ItemState) => ItemPolicy;
+  readonly configured: (states: readonly ItemState[]) => Promise<Configured>;
   readonly onCancelled: Edge["onCancelled"];
 }
 
@@ -41,12 +41,13 @@ export async function peekWorld(handle: Handle, input: PeekWorld): Promise<() =>
   const rows = await peekRows(handle, [input.items, input.subtrees]);
   const ids = rows.map((row) => row.item_id);
   const edges = ids.length === 0 ? [] : await peekEdges(handle, [ids]);
+  const states = rows.map(toItemState);
   const parts = {
+    ...(await input.configured(states)),
     now: rows[0]?.now.getTime() ?? 0,
-    states: rows.map(toItemState),
+    states,
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
     subtrees: input.subtrees,
-    policyOf: input.policyOf,
   };
   return () => new World(parts);
 }

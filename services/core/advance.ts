@@ -7,9 +7,11 @@ import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
+import { gateFindings, judgeGate } from "./gate.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
+import type { IndependenceFinding, NoteObstacle } from "./schemas/note-gate.ts";
 import type { EndReason, Holder, ItemState } from "./state.ts";
 import { bury, endTenure } from "./tenure.ts";
 import { judgeWriter, type Writer, type WriterContext } from "./writer.ts";
@@ -44,6 +46,8 @@ export interface AdvanceApplied {
   /** What goes on waiting for this item although it is over: its edges do not accept a cancelled blocker. */
   readonly heldUp: readonly string[];
   readonly claimEnded: boolean;
+  /** Notes that should have had another author; where the schema refuses such, there are none. */
+  readonly findings: readonly IndependenceFinding[];
 }
 
 export type AdvanceRefusal =
@@ -61,6 +65,12 @@ export type AdvanceRefusal =
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
   | { readonly code: "open_children"; readonly openChildren: number }
+  | {
+      readonly code: "gate_blocked";
+      readonly obstacle: NoteObstacle;
+      readonly from: Role;
+      readonly to: Role;
+    }
   | {
       readonly code: "resource_unavailable";
       readonly contended: LeaseObstacle;
@@ -136,6 +146,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.role === "terminal" && item.openChildren > 0) {
     return { code: "open_children", openChildren: item.openChildren };
   }
+  const obstacle = judgeGate(world, item, target.role, trigger === "cancel");
+  if (obstacle !== null) return { code: "gate_blocked", obstacle, from: item.role, to: target.role };
   const contended = target.role === "work" && item.role !== "work" ? judgeLeases(world, item) : null;
   return contended === null ? null : { code: "resource_unavailable", contended, position: null };
 }
@@ -153,6 +165,7 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
   const state = world.get(before.id);
   return {
     kind: "applied",
+    findings: gateFindings(world, before, state.role, request.trigger === "cancel"),
     previousRole: before.role,
     state,
     cascades,
@@ -187,7 +200,8 @@ function applyMove(
   const freed = moveItem(world, before.id, {
     role: target.role,
     outcome: target.outcome,
-    label: request.label ?? labelAfter(trigger, target.role, before.statusLabel),
+    label:
+      request.label ?? labelAfter(trigger, target.role, before.statusLabel, world.schemaOf(before).labels),
     trigger,
     summary: request.summary,
     by: request.by,

@@ -1,6 +1,6 @@
 /** `advance_item`: move items between roles, finish them, hand them back, and take the next one. */
 import { z } from "zod";
-import { answer, blocker, expectedNote, id, role } from "../answers.ts";
+import { answer, blocker, expectedNote, id, missingNote, role, violation } from "../answers.ts";
 import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
 import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -115,6 +115,7 @@ const cascadeEvent = answer({
   targetRole: role,
   applied: z.boolean(),
   gateBlocked: z.boolean().optional(),
+  missingNotes: z.array(missingNote).optional(),
   dependencyBlocked: z.boolean().optional(),
   roleBlocked: z.boolean().optional(),
   heldByAnother: z.boolean().optional(),
@@ -139,6 +140,17 @@ const applied = answer({
   unblockedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   heldUpItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   expectedNotes: z.array(expectedNote),
+  /** The first required note that is still to be written; its guidance is in the schema. */
+  guidanceKey: z.string().optional(),
+  skillPointer: z.string().optional(),
+  noteProgress: answer({ filled: z.int(), remaining: z.int(), total: z.int() }).optional(),
+  /** Who should do the new phase, as far as the schema says. */
+  dispatch: answer({
+    agent: z.string().optional(),
+    model: z.string().optional(),
+    effort: z.string().optional(),
+  }).optional(),
+  violations: z.array(violation).optional(),
   replayed: z.boolean().optional(),
 });
 export type TransitionApplied = z.output<typeof applied>;
@@ -154,6 +166,8 @@ const refused = answer({
   previousRole: role.optional(),
   targetRole: role.optional(),
   blockers: z.array(blocker).optional(),
+  missingNotes: z.array(missingNote).optional(),
+  violations: z.array(violation).optional(),
   contendedItemId: id.optional(),
   contendedResources: z.array(z.string()).optional(),
   /** Its place in the line for the resources; the first gets them. */
@@ -177,6 +191,9 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
       `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}${matchesText(result.details)}`,
       ...(result.blockers ?? []).map(
         (edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`,
+      ),
+      ...(result.missingNotes ?? []).map(
+        (note) => `  missing note ${note.key}: ${oneLine(note.description ?? "", 120)}`,
       ),
       result.hint === undefined
         ? ""

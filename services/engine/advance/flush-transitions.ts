@@ -59,7 +59,7 @@ async function runTransitions(
     })),
   );
   const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
-  const { outcomes, answers } = await answer(tx, fresh, verdicts);
+  const { outcomes, answers } = await answer(tx, fresh, verdicts, world);
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
@@ -183,6 +183,7 @@ async function answer(
   tx: Handle,
   calls: readonly TransitionCall[],
   verdicts: readonly (AdvanceVerdict | null)[],
+  world: World,
 ): Promise<{ readonly outcomes: TransitionOutcome[]; readonly answers: SavedAnswer[] }> {
   const titles = await findTitles(
     tx,
@@ -198,7 +199,7 @@ async function answer(
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index];
     if (verdict?.kind === "applied") {
-      const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
+      const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "", world);
       outcomes.push({ kind: "applied", answer: applied, next: null });
       if (call.record !== null)
         saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });

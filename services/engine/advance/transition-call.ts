@@ -2,6 +2,10 @@
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
 import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import { noteProgress, phaseOf } from "../../core/schemas/note-progress.ts";
+import type { ItemState } from "../../core/state.ts";
+import type { World } from "../../core/world.ts";
+import { missingNoteOf, violationOf } from "./refusal.ts";
 import type { AdvanceApplied, AdvanceRefusal, AdvanceRequest } from "../../core/advance.ts";
 
 export interface TransitionCall {
@@ -32,6 +36,7 @@ export function appliedAnswer(
   request: AdvanceRequest,
   applied: AdvanceApplied,
   title: Titled,
+  world: World,
 ): Record<string, unknown> {
   const { state } = applied;
   const named = (id: string): { itemId: string; title: string } => ({ itemId: id, title: title(id) });
@@ -50,15 +55,41 @@ export function appliedAnswer(
     ...(applied.cascades.length === 0
       ? {}
       : {
-          cascadeEvents: applied.cascades.map(({ held, ...event }) => ({
+          cascadeEvents: applied.cascades.map(({ held, gateBlocked, ...event }) => ({
             ...event,
             title: title(event.itemId),
+            ...(gateBlocked === undefined
+              ? {}
+              : { gateBlocked: true, missingNotes: gateBlocked.missing.map(missingNoteOf) }),
             ...(held === undefined ? {} : { heldByAnother: true }),
           })),
         }),
     ...(applied.unblocked.length === 0 ? {} : { unblockedItems: applied.unblocked.map(named) }),
     ...(applied.heldUp.length === 0 ? {} : { heldUpItems: applied.heldUp.map(named) }),
-    expectedNotes: [],
+    ...notesAhead(state, world),
+    ...(applied.findings.length === 0 ? {} : { violations: applied.findings.map(violationOf) }),
+  };
+}
+
+/** What the phase that the item is in now asks for, and who should do it. */
+function notesAhead(state: ItemState, world: World): Record<string, unknown> {
+  const schema = world.schemaOf(state);
+  const phase = phaseOf(state);
+  const specs = phase === null ? [] : schema.notes.filter((note) => note.role === phase);
+  if (phase === null || specs.length === 0) {
+    const dispatch = phase === null ? undefined : schema.dispatch[phase];
+    return { expectedNotes: [], ...(dispatch === undefined ? {} : { dispatch }) };
+  }
+  const filled = world.notesOf(state.id);
+  const { next, filled: written, remaining, total } = noteProgress(schema, phase, filled);
+  const dispatch = schema.dispatch[phase];
+  return {
+    expectedNotes: specs.map(({ key, role, required }) => ({ key, role, required, exists: filled.has(key) })),
+    ...(next === null
+      ? {}
+      : { guidanceKey: next.key, ...(next.skill === null ? {} : { skillPointer: next.skill }) }),
+    noteProgress: { filled: written, remaining, total },
+    ...(dispatch === undefined ? {} : { dispatch }),
   };
 }
 

@@ -15,6 +15,7 @@ import type { ItemState } from "../../core/state.ts";
 import { NOBODY, NotLocked, type World } from "../../core/world.ts";
 import type { WriterContext } from "../../core/writer.ts";
 import { refusalElement } from "../advance/refusal.ts";
+import { configuredAnew } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
@@ -47,6 +48,7 @@ interface Found {
   readonly item: ItemState;
   readonly start: AdvanceVerdict;
   readonly triggers: readonly Trigger[];
+  readonly hasReviewPhase: boolean;
 }
 
 interface Preview extends Found {
@@ -90,7 +92,7 @@ async function decideEach(
     const open = await peekWorld(handle, {
       items: [...items],
       subtrees: [...subtrees],
-      policyOf: deps.policyOf,
+      configured: (states) => configuredAnew(deps, handle, states),
       onCancelled: deps.settings.onCancelled,
     });
     const item = open().find(itemId);
@@ -105,6 +107,7 @@ async function decideEach(
       return {
         item,
         start,
+        hasReviewPhase: open().policyOf(item).hasReviewPhase,
         triggers: verdicts.filter(({ verdict }) => verdict.kind === "applied").map(({ trigger }) => trigger),
       };
     } catch (error) {
@@ -157,7 +160,7 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
     currentRole: item.role,
     progressionPosition: position(
       item.role === "blocked" ? (item.previousRole ?? "queue") : item.role,
-      deps.policyOf(item).hasReviewPhase,
+      found.hasReviewPhase,
     ),
     triggers: [...found.triggers],
   };
@@ -181,6 +184,17 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
     suggestion: suggestion(start.refusal, item, hintOf(refused)),
     ...(Array.isArray(refused["blockers"])
       ? { blockers: refused["blockers"] as NonNullable<GetNextStatusOutput["blockers"]> }
+      : {}),
+    ...(start.refusal.code === "gate_blocked"
+      ? {
+          nextRole: start.refusal.to,
+          missingNotes: start.refusal.obstacle.missing.map(({ key, role, required }) => ({
+            key,
+            role,
+            required,
+            exists: false,
+          })),
+        }
       : {}),
     ...(start.refusal.code === "not_claim_holder" ? { retryAfterMs: start.refusal.msLeft } : {}),
   };

@@ -8,6 +8,7 @@ import { inTransaction, isCountRefused, StartOver, type Tail } from "../../../db
 import { saveWorld } from "../../../db/stores/save-world.ts";
 import { loadWorld, type LoadWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
+import { configuredFor } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
 
 /** Rows that an earlier try turned out to need. */
@@ -72,7 +73,7 @@ export async function lockPart(
   return await loadWorld(tx, {
     ...part,
     extra: wider,
-    policyOf: deps.policyOf,
+    configured: (found) => configuredFor(deps, tx, found),
     onCancelled: deps.settings.onCancelled,
   });
 }

@@ -22,7 +22,7 @@ export function noteSpec(key: string, role: NoteSpec["role"], more: Partial<Note
 export function schemaOfType(type: string, schema: Partial<ItemSchema>): SchemaSource {
   const matched: ItemSchema = { ...SCHEMA_FREE, type, matched: true, source: "global", ...schema };
   const of = (item: { readonly type: string | null }) => (item.type === type ? matched : SCHEMA_FREE);
-  return { load: () => Promise.resolve({ of }) };
+  return { load: () => Promise.resolve({ of }), loadTexts: () => Promise.resolve({ of }) };
 }
 
 export async function makeItem(engine: TestEngine, more: object = {}): Promise<string> {
