@@ -2,7 +2,7 @@
 import type { Generated } from "kysely";
 import type { Outcome, Priority, Role } from "../services/core/roles.ts";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
-import type { ItemVersionsTable, NotesTable, NoteVersionsTable } from "./text-tables.ts";
+import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
 export interface SettingsTable {
   name: string;
@@ -265,6 +265,7 @@ export interface ProjectConfigsTable {
 export interface Database {
   muster_settings: SettingsTable;
   project_configs: ProjectConfigsTable;
+  plan_documents: PlanDocumentsTable;
   items: ItemsTable;
   item_state: ItemStateTable;
   attempts: AttemptsTable;

@@ -1,4 +1,4 @@
-/** The tables of what items and notes say, and said before. Columns are snake_case as in the schema. */
+/** The tables of what items, notes and documents say, and said before. Columns are snake_case as in the schema. */
 import type { Generated } from "kysely";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
 
@@ -44,6 +44,21 @@ export interface ItemVersionsTable {
   at: DefaultInstant;
   agent: string | null;
   session: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+}
+
+export interface PlanDocumentsTable {
+  id: string;
+  root_id: string;
+  slug: string;
+  body: string;
+  content_hash: string;
+  status: Generated<"pending" | "adopted">;
+  adopted_by: string | null;
+  created_at: DefaultInstant;
+  modified_at: DefaultInstant;
+  modified_by: string | null;
   actor: StoredActor;
   verification: StoredVerification;
 }

@@ -1,6 +1,6 @@
 /**
  * What items said, on its way through the trash: notes, what they said before, and what the
- * items' own texts did. The lists of columns are spelled out, as in the trash store.
+ * items' own texts did, and the documents of projects. The lists of columns are spelled out, as in the trash store.
  */
 import { type Handle, statement } from "../statement.ts";
 
@@ -11,7 +11,9 @@ export const TRASHED_TEXTS = `
   'note_versions', (select coalesce(jsonb_agg(to_jsonb(n) order by n.item_id, n.key, n.version), '[]')
     from note_versions n where n.item_id = any($3)),
   'item_versions', (select coalesce(jsonb_agg(to_jsonb(v) order by v.item_id, v.version), '[]')
-    from item_versions v where v.item_id = any($3))`;
+    from item_versions v where v.item_id = any($3)),
+  'plan_documents', (select coalesce(jsonb_agg(to_jsonb(p) order by p.root_id, p.slug), '[]')
+    from plan_documents p where p.root_id = any($3))`;
 
 // A snapshot that was made before there were notes has none.
 const restoreNotes = statement<never>(
@@ -41,9 +43,22 @@ const restoreItemVersions = statement<never>(
    where t.id = $1`,
 );
 
+// Whoever adopted a plan from elsewhere may be gone by now.
+const restoreDocuments = statement<never>(
+  "trash_restore_documents",
+  `insert into plan_documents (id, root_id, slug, body, content_hash, status, adopted_by, created_at, modified_at,
+     modified_by, actor, verification)
+   select r.id, r.root_id, r.slug, r.body, r.content_hash, r.status, i.id, r.created_at, r.modified_at, r.modified_by,
+     r.actor, r.verification
+   from trash t, jsonb_populate_recordset(null::plan_documents, coalesce(t.snapshot -> 'plan_documents', '[]')) r
+   left join items i on i.id = r.adopted_by
+   where t.id = $1`,
+);
+
 /** Brings the texts back; their items are there already. */
 export async function restoreTexts(handle: Handle, trashId: string): Promise<void> {
   await restoreNotes(handle, [trashId]);
   await restoreNoteVersions(handle, [trashId]);
   await restoreItemVersions(handle, [trashId]);
+  await restoreDocuments(handle, [trashId]);
 }

@@ -20,6 +20,11 @@ export const TEXT_VERSIONS_KEPT = 100;
 /** A difference that is longer is cut, and says so. */
 export const DIFF_LENGTH_MAX = 16_000;
 export const CONFIG_SIZE_MAX_BYTES = 131_072;
+export const PLAN_DOCUMENT_SIZE_MAX_BYTES = 65_536;
+/** Rules are read by every agent that they concern. */
+export const RULE_SIZE_MAX_BYTES = 16_384;
+export const DOCUMENT_SLUG_LENGTH_MAX = 200;
+export const RULE_KEY_LENGTH_MAX = 100;
 export const REASON_LENGTH_MAX = 4_000;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 

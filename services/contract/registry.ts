@@ -15,10 +15,12 @@ import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
+import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
 import { queryDependencies } from "./operations/query-dependencies.ts";
 import { queryItems } from "./operations/query-items.ts";
 import { queryNotes } from "./operations/query-notes.ts";
+import { queryRules } from "./operations/query-rules.ts";
 
 const byName = {
   claim_item: claimItem,
@@ -34,6 +36,8 @@ const byName = {
   query_notes: queryNotes,
   manage_project_config: manageProjectConfig,
   query_dependencies: queryDependencies,
+  manage_plan_documents: managePlanDocuments,
+  query_rules: queryRules,
   list_claims: listClaims,
   list_agents: listAgents,
 } as const;

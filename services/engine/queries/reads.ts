@@ -1,5 +1,6 @@
 /** Every read of the engine by the name of its operation. */
 import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
+import { queryRules } from "../documents/query-rules.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { explainItem } from "./explain-item.ts";
@@ -26,6 +27,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     query_items: read<"query_items">(queryItems),
     query_notes: read<"query_notes">(queryNotes),
     query_dependencies: read<"query_dependencies">(queryDependencies),
+    query_rules: read<"query_rules">(queryRules),
     get_next_item: read<"get_next_item">(getNextItem),
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),

@@ -2,6 +2,7 @@
 import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
 import { manageProjectConfig } from "../config/manage-project-config.ts";
 import { manageDependencies } from "../dependencies/manage-dependencies.ts";
+import { managePlanDocuments } from "../documents/manage-plan-documents.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { manageItems } from "../items/manage-items.ts";
@@ -22,5 +23,6 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     manage_dependencies: write<"manage_dependencies">(manageDependencies),
     manage_notes: write<"manage_notes">(manageNotes),
     manage_project_config: write<"manage_project_config">(manageProjectConfig),
+    manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }
