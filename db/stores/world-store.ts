@@ -9,7 +9,7 @@ import type { Edge } from "../../services/core/edges.ts";
 import type { Role } from "../../services/core/roles.ts";
 import type { ItemSchema } from "../../services/core/schemas/item-schema.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
-import { type LoadedNotes, NotLocked, World } from "../../services/core/world.ts";
+import { type Configurable, type LoadedNotes, NotLocked, World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
@@ -90,7 +90,7 @@ export interface FoundRows {
 
 export interface Configured {
   readonly policyOf: (state: ItemState) => ItemPolicy;
-  readonly schemaOf: (state: ItemState) => ItemSchema;
+  readonly schemaOf: (item: Configurable) => ItemSchema;
   readonly notes: LoadedNotes;
 }
 

@@ -70,3 +70,5 @@ export const TTL_DEFAULT_SECONDS = 900;
 
 /** How long a delete can be undone. */
 export const TRASH_KEPT_DAYS = 30;
+/** Notes that one transition may bring along. */
+export const NOTES_PER_TRANSITION_MAX = 20;

@@ -93,12 +93,15 @@ export interface WorldInput {
   readonly parents?: ReadonlyMap<string, GlimpsedParent>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
   /** Nothing is configured if it does not say. */
-  readonly schemaOf?: (state: ItemState) => ItemSchema;
+  readonly schemaOf?: (item: Configurable) => ItemSchema;
   /** Notes that say something, by item. Nobody loaded any if it does not say. */
   readonly notes?: LoadedNotes;
   /** Nothing declares resources if it does not say. */
   readonly leases?: LeaseBook;
 }
+
+/** What an item's schema follows from. */
+export type Configurable = Pick<ItemState, "id" | "rootId" | "type" | "tags" | "traits">;
 
 export interface LoadedNotes {
   readonly filled: ReadonlyMap<string, FilledNotes>;
@@ -109,7 +112,7 @@ export interface LoadedNotes {
 export class World {
   readonly now: number;
   readonly policyOf: (state: ItemState) => ItemPolicy;
-  readonly schemaOf: (state: ItemState) => ItemSchema;
+  readonly schemaOf: (item: Configurable) => ItemSchema;
   /** Leases on the resources that are locked. */
   readonly leases: LeaseBook;
   readonly transitions: TransitionRecord[] = [];
@@ -124,6 +127,7 @@ export class World {
   readonly #parents: ReadonlyMap<string, GlimpsedParent>;
   readonly #tallies = new Map<string, Tally>();
   readonly #notes: LoadedNotes;
+  readonly #brought = new Map<string, FilledNotes>();
 
   constructor(input: WorldInput) {
     this.now = input.now;
@@ -204,8 +208,16 @@ export class World {
    * @throws NotLocked if nobody read them: a gate must not be judged by notes that were not looked at
    */
   notesOf(id: string): FilledNotes {
+    const brought = this.#brought.get(id);
     if (!this.#notes.of.has(id)) throw new NotLocked([id]);
-    return this.#notes.filled.get(id) ?? NO_NOTES;
+    const stored = this.#notes.filled.get(id) ?? NO_NOTES;
+    return brought === undefined ? stored : new Map([...stored, ...brought]);
+  }
+
+  /** Judges the item as if these notes were written; null: as it is. */
+  bringNotes(id: string, notes: FilledNotes | null): void {
+    if (notes === null) this.#brought.delete(id);
+    else this.#brought.set(id, notes);
   }
 
   hasEdgesOf(id: string): boolean {
@@ -233,6 +245,7 @@ export class World {
       leases: this.leases.fork(),
     });
     for (const [id, tally] of this.#tallies) fork.#tallies.set(id, tally);
+    for (const [id, notes] of this.#brought) fork.#brought.set(id, notes);
     return fork;
   }
 

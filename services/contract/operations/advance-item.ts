@@ -5,9 +5,10 @@ import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
 import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
-import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
-import { shownElsewhere } from "../listing-marks.ts";
+import { BATCH_SIZE_MAX, NOTES_PER_TRANSITION_MAX, REASON_LENGTH_MAX } from "../limits.ts";
+import { shownElsewhere, unlisted } from "../listing-marks.ts";
 import { bounded, facts, matchesText, oneLine } from "../rendering.ts";
+import { noteBody, noteKey, noteRole } from "../text-fields.ts";
 import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
 
 const trigger = z.enum(TRIGGERS, {
@@ -27,6 +28,12 @@ const transitionShape = {
   reason: z.string().max(REASON_LENGTH_MAX).optional().describe("fail: what went wrong."),
   class: z.enum(FAILURE_CLASSES).optional().describe("fail: whose fault; environment does not count."),
   label: fields.statusLabel.optional(),
+  notes: z
+    .array(z.strictObject({ key: noteKey, role: noteRole, body: noteBody }))
+    .min(1)
+    .max(NOTES_PER_TRANSITION_MAX)
+    .optional()
+    .describe("Written with the move, before its gate is judged."),
 };
 const transition = z.strictObject(transitionShape);
 export type Transition = z.output<typeof transition>;
@@ -42,6 +49,7 @@ const shape = z
     reason: z.string().max(REASON_LENGTH_MAX).optional(),
     class: z.enum(FAILURE_CLASSES).optional(),
     label: transitionShape.label,
+    notes: unlisted(transitionShape.notes),
     actor: fields.actor.optional(),
     workerId: fields.workerId.optional(),
     requestId: fields.requestId.optional(),
@@ -57,7 +65,7 @@ function rules(call: Call, add: AddFault): void {
   if (!batched && countPresent(call, ["itemId", "trigger"]) < 2) {
     add([], "needs transitions: [{itemId, trigger}], or itemId and trigger");
   }
-  const outside = batched ? ["fence", "reason", "class", "label"] : [];
+  const outside = batched ? ["fence", "reason", "class", "label", "notes"] : [];
   for (const name of outside) {
     if (call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
   }
@@ -97,10 +105,10 @@ function nameOf(actor: unknown): unknown {
 }
 
 const input = shape.transform(
-  ({ transitions, itemId, trigger: single, summary, fence, reason, label, ...call }) => {
+  ({ transitions, itemId, trigger: single, summary, fence, reason, label, notes, ...call }) => {
     const { class: failureClass, ...rest } = call;
     if (transitions !== undefined) return { ...rest, transitions };
-    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label };
+    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label, notes };
     return { ...rest, transitions: [only as Transition] };
   },
 );
@@ -151,6 +159,9 @@ const applied = answer({
     effort: z.string().optional(),
   }).optional(),
   violations: z.array(violation).optional(),
+  /** Keys of the notes that were written with the move. */
+  notesWritten: z.array(z.string()).optional(),
+  warnings: z.array(z.string()).optional(),
   replayed: z.boolean().optional(),
 });
 export type TransitionApplied = z.output<typeof applied>;

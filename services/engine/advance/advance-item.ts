@@ -108,6 +108,7 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
     if (outcome.kind === "applied" || outcome.kind === "replayed") {
       return { element: outcome.answer, outcome: outcome.next };
     }
+    if (outcome.kind === "bad_note") return refused(refusedElement(ref, trigger, outcome.error));
     if (outcome.kind === "refused") {
       const { refusal, blockers } = outcome;
       return refused(refusalElement(resolved.id, trigger, refusal, blockers, deps.settings.onCancelled));
@@ -159,5 +160,6 @@ function toCall(
     operator: false,
     random: deps.random(),
   };
-  return { request, record, deadFence: null, next };
+  const notes = (transition.notes ?? []).map(({ key, role, body }) => ({ key, role, body: body ?? "" }));
+  return { request, record, deadFence: null, next, notes };
 }

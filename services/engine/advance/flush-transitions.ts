@@ -7,6 +7,7 @@ import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempote
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
+import type { MusterError } from "../../contract/errors.ts";
 import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
@@ -16,7 +17,8 @@ import { decideClaims } from "../claims/flush-claims.ts";
 import { lockPicked, type OpenedFlush, openFlush } from "../claims/open-flush.ts";
 import { pickItems } from "../claims/pick-items.ts";
 import { replayOf } from "../idempotency.ts";
-import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { afterCommit, CLAIMABLE, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { bringNotes, writeBroughtNotes } from "./brought-notes.ts";
 import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
 
 /** A batch hardly waits for a lock: whoever is slow is retried alone. */
@@ -26,10 +28,11 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, worlds } = await transact(deps, (tx, wider, tail) =>
+  const { outcomes, worlds, opensStart } = await transact(deps, (tx, wider, tail) =>
     runTransitions(deps, tx, calls, wider, tail),
   );
   for (const world of worlds) afterCommit(deps, world);
+  if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return outcomes;
 }
 
@@ -37,6 +40,8 @@ interface Flushed {
   readonly outcomes: TransitionOutcome[];
   /** What was stored, in this order. */
   readonly worlds: readonly World[];
+  /** A note that came along lets an item start: a waiting claim may want it. */
+  readonly opensStart: boolean;
 }
 
 async function runTransitions(
@@ -58,8 +63,13 @@ async function runTransitions(
       session: request.writer.session,
     })),
   );
-  const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
-  const { outcomes, answers } = await answer(tx, fresh, verdicts, world);
+  const decided = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
+  const { outcomes, answers } = await answer(tx, fresh, decided, world);
+  const opensStart = await writeBroughtNotes(
+    tx,
+    world,
+    fresh.filter((_, index) => outcomes[index]?.kind === "applied"),
+  );
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
@@ -68,6 +78,7 @@ async function runTransitions(
   return {
     outcomes: all.map((outcome, index) => withNext(outcome, calls[index], stored.next)),
     worlds: stored.worlds,
+    opensStart,
   };
 }
 
@@ -163,26 +174,26 @@ function holdsNow(world: World, { itemId, writer }: AdvanceRequest): boolean {
   return claim?.agent === writer.agent && claim?.session === writer.session;
 }
 
-function decide(
-  deps: EngineDeps,
-  world: World,
-  call: TransitionCall,
-  latestEnd: EndReason | null,
-): AdvanceVerdict | null {
+function decide(deps: EngineDeps, world: World, call: TransitionCall, latestEnd: EndReason | null): Decision {
   const item = world.find(call.request.itemId);
   if (!item) return null;
-  return decideAdvance(world, call.request, {
+  const error = bringNotes(world, call);
+  if (error !== null) return { kind: "bad_note", error };
+  const verdict = decideAdvance(world, call.request, {
     now: world.now,
     seenDead: call.deadFence === item.fence,
     latestEnd,
     identity: deps.settings.identity,
   });
+  // What is refused is not written, so nobody else may be judged by it.
+  if (verdict.kind === "refused") world.bringNotes(item.id, null);
+  return verdict;
 }
 
 async function answer(
   tx: Handle,
   calls: readonly TransitionCall[],
-  verdicts: readonly (AdvanceVerdict | null)[],
+  verdicts: readonly Decision[],
   world: World,
 ): Promise<{ readonly outcomes: TransitionOutcome[]; readonly answers: SavedAnswer[] }> {
   const titles = await findTitles(
@@ -199,10 +210,14 @@ async function answer(
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index];
     if (verdict?.kind === "applied") {
-      const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "", world);
+      const applied = appliedAnswer(call, verdict, (id) => titles.get(id) ?? "", world);
       outcomes.push({ kind: "applied", answer: applied, next: null });
       if (call.record !== null)
         saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
+      continue;
+    }
+    if (verdict?.kind === "bad_note") {
+      outcomes.push(verdict);
       continue;
     }
     const { itemId } = call.request;
@@ -219,7 +234,10 @@ async function answer(
   return { outcomes, answers: saved };
 }
 
-function isDependencyBlocked(verdict: AdvanceVerdict | null | undefined): boolean {
+/** Null: there is no such item. */
+type Decision = AdvanceVerdict | { readonly kind: "bad_note"; readonly error: MusterError } | null;
+
+function isDependencyBlocked(verdict: Decision | undefined): boolean {
   return verdict?.kind === "refused" && verdict.refusal.code === "dependency_blocked";
 }
 

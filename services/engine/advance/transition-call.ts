@@ -2,17 +2,27 @@
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
 import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import type { MusterError } from "../../contract/errors.ts";
+import type { Phase } from "../../core/schemas/item-schema.ts";
 import { noteProgress, phaseOf } from "../../core/schemas/note-progress.ts";
 import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { missingNoteOf, violationOf } from "./refusal.ts";
 import type { AdvanceApplied, AdvanceRefusal, AdvanceRequest } from "../../core/advance.ts";
 
+export interface BroughtNote {
+  readonly key: string;
+  readonly role: Phase;
+  readonly body: string;
+}
+
 export interface TransitionCall {
   readonly request: AdvanceRequest;
   readonly record: IdempotencyRecord | null;
   /** The claim clock saw the holder of this fence die. */
   readonly deadFence: number | null;
+  /** Written in the same transaction, if the transition applies. */
+  readonly notes: readonly BroughtNote[];
   /** Claimed in the same transaction, if the transition applies. */
   readonly next: ClaimCall | null;
 }
@@ -25,6 +35,8 @@ export type TransitionOutcome =
       readonly next: ClaimOutcome | null;
     }
   | { readonly kind: "refused"; readonly refusal: AdvanceRefusal; readonly blockers: readonly BlockerRow[] }
+  /** One of the notes that it brings may not be written. */
+  | { readonly kind: "bad_note"; readonly error: MusterError }
   | { readonly kind: "not_found" }
   /** It was moved under this key, and deleted since. */
   | { readonly kind: "gone" };
@@ -33,7 +45,7 @@ export type Titled = (id: string) => string;
 
 /** The answer for an applied transition, as it is stored and replayed. */
 export function appliedAnswer(
-  request: AdvanceRequest,
+  { request, notes }: TransitionCall,
   applied: AdvanceApplied,
   title: Titled,
   world: World,
@@ -66,6 +78,7 @@ export function appliedAnswer(
         }),
     ...(applied.unblocked.length === 0 ? {} : { unblockedItems: applied.unblocked.map(named) }),
     ...(applied.heldUp.length === 0 ? {} : { heldUpItems: applied.heldUp.map(named) }),
+    ...(notes.length === 0 ? {} : { notesWritten: notes.map((note) => note.key) }),
     ...notesAhead(state, world),
     ...(applied.findings.length === 0 ? {} : { violations: applied.findings.map(violationOf) }),
   };

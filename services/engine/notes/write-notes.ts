@@ -158,8 +158,20 @@ function saidTwice({ key, item }: NoteEntry, index: number): MusterError {
   return fault("validation_failed", `note ${index} "${key}" of ${item.id} is there twice; send it once`);
 }
 
-/** May this be a note of an item with this schema? */
-function judge({ key, role, body }: NoteEntry, index: number, schema: ItemSchema): Judged {
+/** What keeps this from being a note of an item with this schema; null: nothing. Changes nothing. */
+export function refusalOf(
+  entry: Pick<NoteEntry, "key" | "role" | "body">,
+  index: number,
+  schema: ItemSchema,
+): MusterError | null {
+  return judge(entry, index, schema).error;
+}
+
+function judge(
+  { key, role, body }: Pick<NoteEntry, "key" | "role" | "body">,
+  index: number,
+  schema: ItemSchema,
+): Judged {
   const text = normalizeBody(body);
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > NOTE_BODY_SIZE_MAX_BYTES) {

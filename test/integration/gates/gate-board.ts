@@ -21,6 +21,8 @@ export class Project {
     const rootId = (output as { items: { id: string }[] }).items[0]?.id ?? "";
     const project = new Project(engine, rootId);
     await project.push(configYaml);
+    // Open and offered to nobody: a project closes with its last child.
+    await project.advance(await project.item({ title: "the rest", tags: "rest" }), "block");
     return project;
   }
 
