@@ -13,6 +13,7 @@ import * as search from "./migrations/0005-search.ts";
 import * as planDocuments from "./migrations/0006-plan-documents.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
+import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
 import * as configsOf from "./migrations/0010-configs-of.ts";
 import type { Database } from "./schema.ts";
 
@@ -25,6 +26,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-plan-documents": planDocuments,
   "0007-resource-leases": resourceLeases,
   "0008-attribution": attribution,
+  "0009-dispatched-attempts": dispatchedAttempts,
   "0010-configs-of": configsOf,
 };
 

@@ -95,6 +95,8 @@ export interface AttemptsTable {
   end_reason: "completed" | "released" | "expired" | "revoked" | "failed" | null;
   detail: string | null;
   usage: Json<Record<string, unknown>> | null;
+  /** The transaction that ended it; readers find new ends by it. */
+  ended_xid: string | null;
   actor: StoredActor;
   verification: StoredVerification;
 }

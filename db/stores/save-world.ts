@@ -82,7 +82,8 @@ const ENDED: Part<World["ended"][number]> = {
     ["reason", "text", (a) => a.reason],
     ["detail", "text", (a) => a.detail],
   ],
-  sql: (rows) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail
+  sql: (rows) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail,
+      ended_xid = pg_current_xact_id()
     from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null`,
 };
 
@@ -100,9 +101,11 @@ const OPENED: Part<Opened> = {
   ],
   sql: (
     rows,
-  ) => `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail)
+  ) => `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail,
+      ended_xid)
     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, ${NOW},
-      case when c.reason is not null then ${NOW} end, c.reason, c.detail from ${rows}`,
+      case when c.reason is not null then ${NOW} end, c.reason, c.detail,
+      case when c.reason is not null then pg_current_xact_id() end from ${rows}`,
 };
 
 const MOVED: Part<World["transitions"][number]> = {

@@ -39,6 +39,15 @@ export const DEPENDENCIES_PER_ITEM_MAX = 500;
 export const GRAPH_ITEMS_MAX = 1_000;
 export const GRAPH_DEPTH_MAX = 1_000;
 
+/** A brief, as sent. The smallest still has the item, and names everything else. */
+export const BRIEF_SIZE_MIN_BYTES = 2_000;
+export const BRIEF_SIZE_DEFAULT_BYTES = 24_000;
+export const BRIEF_SIZE_MAX_BYTES = 60_000;
+/** Transitions that a session resumes with. */
+export const TRANSITIONS_LIMIT_MAX = 200;
+export const TRANSITIONS_LIMIT_DEFAULT = 10;
+export const CURSOR_LENGTH_MAX = 8_000;
+
 export const LIST_LIMIT_MAX = 100;
 export const LIST_LIMIT_DEFAULT = 50;
 export const SEARCH_LIMIT_DEFAULT = 20;

@@ -8,6 +8,7 @@ import { advanceItem } from "./operations/advance-item.ts";
 import { claimItem } from "./operations/claim-item.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
+import { getContext } from "./operations/get-context.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
@@ -36,6 +37,7 @@ const byName = {
   query_notes: queryNotes,
   manage_project_config: manageProjectConfig,
   query_dependencies: queryDependencies,
+  get_context: getContext,
   manage_plan_documents: managePlanDocuments,
   query_rules: queryRules,
   list_claims: listClaims,

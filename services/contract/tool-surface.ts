@@ -24,6 +24,7 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
       "query_items: search with query, matchMode, kinds; overview with itemId or anchorId, includeChildren, excludeTerminal.",
       "manage_notes: write, edit by anchor, undo and delete notes. query_notes: read, search, history and diff of them.",
       "manage_items: update takes edits, undo and mergeProperties. query_items: operations history and diff.",
+      "get_context: an item's gate, its brief, an agent's own and dispatched work, what happened, what is stuck. claim_item and claimNext: include brief.",
       "query_dependencies: the edges of an item, the graph around it, and what points at it.",
       "manage_plan_documents: plans and rules of a project. query_rules: a rule by its key, or by the note that names it.",
     ],

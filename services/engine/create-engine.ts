@@ -1,5 +1,6 @@
 /** Puts the use cases behind one door. */
 import { sweepAgeMs } from "../../db/stores/lapsed-store.ts";
+import type { GetContextInput } from "../contract/operations/get-context.ts";
 import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
 import { fault } from "../contract/errors.ts";
@@ -11,6 +12,7 @@ import { createClaimState } from "./claims/claim-lane.ts";
 import { createClaimNext } from "./claims/claim-next.ts";
 import { sweepClaims } from "./claims/free-lapsed.ts";
 import { createWaiters } from "./claims/waiters.ts";
+import { getContext } from "./context/get-context.ts";
 import { asFault } from "./database-fault.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
@@ -44,6 +46,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     advance_item: (input, caller) =>
       advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
+    get_context: (input, caller) => getContext(deps, waiters, input as GetContextInput, caller),
     ...readsOf(deps),
     ...writesOf(deps),
   };

@@ -12,6 +12,7 @@ import { identify, mintSession } from "../identity.ts";
 import type { ClaimCall, ClaimOutcome } from "./claim-call.ts";
 import { claimEntry, type ClaimContext, type ClaimServices, toCall } from "./claim-item.ts";
 import { conclude, emptyKey } from "./claim-one.ts";
+import { withBrief } from "../context/with-brief.ts";
 
 export interface ClaimedNext {
   readonly result: ClaimResult;
@@ -62,7 +63,7 @@ export function createClaimNext(services: ClaimServices): ClaimNext {
       async finish(call, outcome) {
         if (outcome.kind === "empty") return await run();
         const claimed = await conclude(deps, state, call, outcome);
-        return { result: claimed.result, workerId: claimed.session };
+        return { result: await withBrief(deps, entry, claimed.result), workerId: claimed.session };
       },
     };
   };

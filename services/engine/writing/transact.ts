@@ -83,6 +83,9 @@ export { saveWorld };
 /** The one topic of claims that wait: something may have become claimable. */
 export const CLAIMABLE = "claimable";
 
+/** Some tenure ended: for orchestrators that wait for those whom they dispatched. */
+export const TENURE_ENDED = "tenure-ended";
+
 /**
  * Tells the clock what ended and began, and wakes waiting claims. Nobody waits for it: what
  * is lost here is made good by the clock's own rules and by the waiters' own pace.
@@ -101,7 +104,11 @@ export function afterCommit(deps: EngineDeps, world: World): void {
       : [];
   });
   if (live.length > 0) void claimClock.touch(live, world.now);
-  if (offersMore(world)) wakeUps.publish([CLAIMABLE]);
+  const topics = [
+    ...(offersMore(world) ? [CLAIMABLE] : []),
+    ...(world.ended.length > 0 ? [TENURE_ENDED] : []),
+  ];
+  if (topics.length > 0) wakeUps.publish(topics);
 }
 
 /** Something became claimable, or the claim on a container ended, which kept others from what is below it. */
