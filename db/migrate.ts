@@ -15,6 +15,7 @@ import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
 import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
 import * as configsOf from "./migrations/0010-configs-of.ts";
+import * as reviewRounds from "./migrations/0011-review-rounds.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -28,6 +29,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0008-attribution": attribution,
   "0009-dispatched-attempts": dispatchedAttempts,
   "0010-configs-of": configsOf,
+  "0011-review-rounds": reviewRounds,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

@@ -82,6 +82,7 @@ export interface ItemStateTable {
   leased: string[] | null;
   /** Keys that were taken from it by force since it entered work. */
   lost_leases: string[] | null;
+  review_rounds: Generated<number>;
 }
 
 export interface AttemptsTable {

@@ -37,6 +37,7 @@ const STATES: Part<ItemState> = {
     ["available_at", "timestamptz", (s) => s.availableAt],
     ["attempts", "int4", (s) => s.attempts],
     ["dead", "bool", (s) => s.dead],
+    ["review_rounds", "int4", (s) => s.reviewRounds],
     ["agent", "text", (s) => s.claim?.agent ?? null],
     ["session", "text", (s) => s.claim?.session ?? null],
     ["fence", "int8", (s) => s.fence],

@@ -10,6 +10,7 @@ import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
 import { gateFindings, judgeGate } from "./gate.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
+import { sendsBackOnceMore, stopReviewing } from "./review.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
 import type { IndependenceFinding, NoteObstacle } from "./schemas/note-gate.ts";
 import type { EndReason, Holder, ItemState } from "./state.ts";
@@ -195,6 +196,11 @@ function applyMove(
     trigger,
   );
   if (target.kind !== "to") throw new Error("a judged transition was refused");
+  if (trigger === "rework" && !request.operator && sendsBackOnceMore(world, before)) {
+    keepOpen(world, before.id);
+    stopReviewing(world, before, request, { events: cascades, unblocked });
+    return;
+  }
   const ends = endReason(trigger, target.role, target.outcome);
   if (ends !== null) clearClaim(world, before.id, ends, null);
   const freed = moveItem(world, before.id, {
@@ -209,7 +215,10 @@ function applyMove(
   });
   resetCount(world, before, target.role, request.operator);
   const above = cascade(world, before.id, before.role, request.by, before.claim ?? holderOf(request.writer));
-  if (trigger === "rework") keepOpen(world, before.id);
+  if (trigger === "rework") {
+    keepOpen(world, before.id);
+    world.update(before.id, { reviewRounds: before.reviewRounds + 1 });
+  }
   // With its holder gone nothing keeps a container open whose closing was only withheld.
   if (world.get(before.id).claim === null) closeWithheld(world, before.id, above);
   cascades.push(...above.events);
@@ -241,6 +250,7 @@ function resetCount(world: World, before: ItemState, role: Role, operator: boole
   const revived = before.dead && operator && role !== "terminal";
   const entersReview = role === "review" && before.role === "work";
   if (entersReview || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
+  if (before.role === "terminal" || revived) world.update(before.id, { reviewRounds: 0 });
 }
 
 function applyFailure(

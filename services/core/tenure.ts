@@ -151,12 +151,13 @@ export function bury(
   summary: string,
   by: Author,
   report: CascadeReport,
+  label = "dead",
 ): void {
   const { role } = world.get(id);
   const unblocked = moveItem(world, id, {
     role: "blocked",
     outcome: null,
-    label: "dead",
+    label,
     trigger,
     summary,
     by,
@@ -168,7 +169,7 @@ export function bury(
     type: "item.dead",
     itemId: id,
     rootId: after.rootId,
-    data: { attempts: after.attempts },
+    data: { attempts: after.attempts, label },
   });
   const above = cascade(world, id, role, by, null);
   report.events.push(...above.events);
