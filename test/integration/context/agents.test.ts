@@ -160,7 +160,9 @@ describeEachDatabase("the context of an agent", (database) => {
     await expect(ask(boss, { cursor: "nonsense" })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     const one = await dispatch(boss);
     await one.move("complete");
-    const future = Buffer.from(JSON.stringify([1, 0, "9000000000:9000000000:", null])).toString("base64url");
+    const future = Buffer.from(JSON.stringify([1, 0, "9000000000:9000000000:", "", "", "", 0])).toString(
+      "base64url",
+    );
     expect(await ask(boss, { cursor: future })).toMatchObject({
       cursorReset: true,
       ended: [{ itemId: one.itemId }],
