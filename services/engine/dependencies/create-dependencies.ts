@@ -150,7 +150,7 @@ async function createIn(
     },
   );
   await refuseBatch(tx, rows, verdicts);
-  await insertDependencies(tx, rows, call.agent);
+  await insertDependencies(tx, rows, call.author);
   for (const row of blocking) countBlocker(deps, world, row, containers.has(row.to_item));
   for (const row of rows) {
     world.events.push({

@@ -140,7 +140,7 @@ async function createIn(
   await insertItems(
     tx,
     [...rows.values()].map(({ row }) => row),
-    call.agent,
+    call.author,
   );
   await saveWorld(tx, world);
   for (const [slot, entered] of rows) {

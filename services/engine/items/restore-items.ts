@@ -4,6 +4,7 @@
  * would close no cycle by now. Counters are taken anew from what is there, not from the
  * snapshot.
  */
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import {
   findLatestTrash,
   findTrashedEdges,
@@ -91,6 +92,9 @@ async function restoreRoot(
       await saveWorld(tx, resting.world);
       // Their project may have changed its configuration meanwhile.
       await refreshCopies(tx, deps.schemas, entry.items);
+      const { rootId } = resting.world.get(answer.id);
+      const data = { trashId: entry.id, restored: answer.restored };
+      await recordAudit(tx, [{ action: "item.restored", itemId: answer.id, rootId, data }], call.author);
       world = resting.world;
       return { answer, targetId: null };
     });

@@ -11,6 +11,7 @@ import {
   updateItem,
 } from "../../../db/stores/item-write-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
 import { fault } from "../../contract/errors.ts";
@@ -145,15 +146,16 @@ async function updateIn(
   const rootBefore = item.rootId;
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
   if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });
-  const updated = await updateItem(tx, id, { ...patchOf(change), ...texts?.patch }, call.agent);
+  const updated = await updateItem(tx, id, { ...patchOf(change), ...texts?.patch }, call.author);
   if (updated === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   if (texts !== null) await keepTexts(tx, id, texts, updated.version, call.author);
-  world.events.push({
-    type: "item.updated",
+  const written = {
     itemId: id,
     rootId: world.get(id).rootId,
     data: { version: updated.version, fields: givenFields(change) },
-  });
+  };
+  world.events.push({ type: "item.updated", ...written });
+  await recordAudit(tx, [{ action: "item.updated", ...written }], call.author);
   await saveWorld(tx, world);
   const resettled = world.get(id).rootId !== rootBefore;
   if (resettled || SCHEMA_FIELDS.some((field) => change[field] !== undefined))
