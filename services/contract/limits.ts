@@ -30,6 +30,12 @@ export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
 export const BATCH_SIZE_MAX = 100;
 export const TREE_DEPTH_MAX = 64;
+/** Items of one call that makes a tree, and what hangs on them. */
+export const TREE_ITEMS_MAX = 1_000;
+export const TREE_DEPENDENCIES_MAX = 5_000;
+export const TREE_NOTES_MAX = 5_000;
+export const TREE_ANCHORS_PER_ITEM_MAX = 50;
+export const TREE_REF_LENGTH_MAX = 64;
 export const TAGS_PER_ITEM_MAX = 32;
 export const TAG_LENGTH_MAX = 100;
 export const CAPABILITIES_MAX = 32;

@@ -26,6 +26,7 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
       "manage_items: update takes edits, undo and mergeProperties. query_items: operations history and diff.",
       "get_context: an item's gate, its brief, an agent's own and dispatched work, what happened, what is stuck. claim_item and claimNext: include brief.",
       "query_dependencies: the edges of an item, the graph around it, and what points at it.",
+      "create_work_tree: a tree of items with dependencies and notes, all or nothing.",
       "manage_plan_documents: plans and rules of a project. query_rules: a rule by its key, or by the note that names it.",
     ],
   },

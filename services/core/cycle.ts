@@ -30,6 +30,48 @@ export function containingPath(graph: OrderGraph, child: string, parent: string)
   return up === null ? null : [child, ...up];
 }
 
+/**
+ * Items along some cycle of the graph, starting and ending with the same one; null if there is
+ * none. Looks at everything once, however many edges there are: for a graph that is all new.
+ */
+export function findCycle(graph: OrderGraph): string[] | null {
+  const ids = new Set([...graph.parentOf.keys(), ...[...graph.blocks].flatMap(([id, to]) => [id, ...to])]);
+  const next = new Map(
+    [...ids]
+      .flatMap((id) => [node(id, "start"), node(id, "end")])
+      .map((at) => [at, successors(graph, at)] as const),
+  );
+  const before = new Map<string, number>();
+  for (const at of [...next.values()].flat()) before.set(at, (before.get(at) ?? 0) + 1);
+  const free = [...next.keys()].filter((at) => !before.has(at));
+  for (let at = free.pop(); at !== undefined; at = free.pop()) {
+    for (const after of next.get(at) ?? []) {
+      const left = (before.get(after) ?? 0) - 1;
+      if (left === 0) free.push(after);
+      before.set(after, left);
+    }
+    next.delete(at);
+  }
+  return walkBack(next);
+}
+
+/** What is left when everything was taken away that nothing comes before: each has something before it, so going back must meet itself. */
+function walkBack(next: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const cameFrom = new Map<string, string>();
+  for (const [at, successorsOfIt] of next) {
+    for (const after of successorsOfIt) if (next.has(after)) cameFrom.set(after, at);
+  }
+  const met = new Map<string, number>();
+  const walked: string[] = [];
+  for (let at = next.keys().next().value; at !== undefined; at = cameFrom.get(at)) {
+    walked.push(at);
+    const first = met.get(at);
+    if (first !== undefined) return itemsOf(walked.slice(first).toReversed());
+    met.set(at, walked.length - 1);
+  }
+  return null;
+}
+
 function pathBetween(graph: OrderGraph, from: string, goal: string): string[] | null {
   const cameFrom = new Map<string, string | null>([[from, null]]);
   const queue = [from];
@@ -59,10 +101,13 @@ function successors(graph: OrderGraph, at: string): string[] {
 }
 
 function itemsAlong(cameFrom: ReadonlyMap<string, string | null>, end: string): string[] {
-  const items: string[] = [];
-  for (let at: string | null = end; at !== null; at = cameFrom.get(at) ?? null) {
-    const id = at.slice(at.indexOf(" ") + 1);
-    if (items.at(-1) !== id) items.push(id);
-  }
-  return items.toReversed();
+  const nodes: string[] = [];
+  for (let at: string | null = end; at !== null; at = cameFrom.get(at) ?? null) nodes.push(at);
+  return itemsOf(nodes.toReversed());
+}
+
+/** Each item once, where its start and its end follow each other. */
+function itemsOf(nodes: readonly string[]): string[] {
+  const ids = nodes.map((at) => at.slice(at.indexOf(" ") + 1));
+  return ids.filter((id, index) => id !== ids[index - 1]);
 }

@@ -2,7 +2,6 @@
  * Drawing edges, all of a batch or none. Every edge that cannot be drawn is named, with
  * the items along the cycle if that is why.
  */
-import { randomUUID } from "node:crypto";
 import {
   countDependencies,
   type DependencyRow,
@@ -32,6 +31,7 @@ import { elementFailure } from "../writing/element-failure.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
 import { edgeFault, edgeTitles } from "./edge-fault.ts";
+import { toEdgeRow } from "./edge-row.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "./order-graph.ts";
 
 /** Takes everything back: nothing of a batch is drawn if one edge cannot be. */
@@ -59,7 +59,7 @@ export async function createDependencies(
   }
 }
 
-/** Full ids, and one spelling: "is blocked by" is the same edge with its ends swapped. */
+/** Full ids, and one spelling. */
 async function resolveEdges(deps: EngineDeps, edges: readonly NewDependency[]): Promise<DependencyRow[]> {
   const rows: DependencyRow[] = [];
   const failures: ElementFailure[] = [];
@@ -74,22 +74,10 @@ async function resolveEdges(deps: EngineDeps, edges: readonly NewDependency[]): 
     const to = await resolve(edge.toItemId);
     if (!from.ok) failures.push(elementFailure(index, undefined, from.error));
     else if (!to.ok) failures.push(elementFailure(index, undefined, to.error));
-    else rows.push(toRow(edge, from.id, to.id));
+    else rows.push(toEdgeRow(edge, from.id, to.id));
   }
   if (failures.length > 0) throw new BatchRefused(failures);
   return rows;
-}
-
-function toRow(edge: NewDependency, from: string, to: string): DependencyRow {
-  const swapped = edge.type === "IS_BLOCKED_BY";
-  return {
-    id: randomUUID(),
-    from_item: swapped ? to : from,
-    to_item: swapped ? from : to,
-    type: edge.type === "RELATES_TO" ? "RELATES_TO" : "BLOCKS",
-    unblock_at: edge.unblockAt ?? null,
-    on_cancelled: edge.onCancelled ?? null,
-  };
 }
 
 async function createAll(
@@ -168,7 +156,7 @@ async function createIn(
  * An edge that does not say what a cancelled blocker means gets what its dependent's project says
  * now, and keeps it: were it read later, a changed text would belie the counters of blockers.
  */
-async function settleOnCancelled(
+export async function settleOnCancelled(
   deps: EngineDeps,
   tx: Handle,
   world: World,
@@ -187,7 +175,7 @@ async function settleOnCancelled(
 }
 
 /** An edge whose blocker has not come far enough holds its item up from now on. */
-function countBlocker(deps: EngineDeps, world: World, row: DependencyRow, hasChildren: boolean): void {
+export function countBlocker(deps: EngineDeps, world: World, row: DependencyRow, hasChildren: boolean): void {
   const rule = {
     threshold: row.unblock_at ?? "terminal",
     onCancelled: row.on_cancelled ?? deps.settings.onCancelled,

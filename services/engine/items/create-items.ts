@@ -7,19 +7,15 @@
  * its new child; and whoever blocks an ancestor meanwhile meets the parent's lock.
  */
 import { randomUUID } from "node:crypto";
-import { findRoots, lockGraph } from "../../../db/stores/graph-lock.ts";
 import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import { findExisting, insertItems, type NewItemRow } from "../../../db/stores/item-write-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import { StartOver } from "../../../db/transaction.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { TREE_DEPTH_MAX } from "../../contract/limits.ts";
 import type { CreateItems, CreateItemsOutput, NewItem } from "../../contract/operations/manage-items.ts";
 import { blockersAbove, joinParent, judgePlacement } from "../../core/placement.ts";
 import type { ItemSchema } from "../../core/schemas/item-schema.ts";
-import { startCopies } from "../../core/schemas/start-copies.ts";
-import type { ItemState } from "../../core/state.ts";
 import type { WriterVerdict } from "../../core/writer.ts";
 import type { World } from "../../core/world.ts";
 import type { Schemas } from "../config/schema-source.ts";
@@ -31,7 +27,9 @@ import { elementFailure, failureOf, isUnstorable } from "../writing/element-fail
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { recordFor, type WriteCall } from "../writing/write-call.ts";
 import { createdFacts } from "./created-facts.ts";
+import { toItemRow } from "./item-row.ts";
 import { placementFault } from "./placement-fault.ts";
+import { shareGraphs } from "./share-graphs.ts";
 
 type CreatedItem = CreateItemsOutput["items"][number];
 
@@ -153,16 +151,6 @@ async function createIn(
 
 const elementOf = (slot: Slot): string => `c${slot.index}`;
 
-/** A tree that is being moved or deleted is waited for. */
-async function shareGraphs(tx: Handle, parents: readonly string[]): Promise<void> {
-  const before = await findRoots(tx, parents);
-  await lockGraph(tx, before.values(), "shared");
-  const after = await findRoots(tx, parents);
-  const locked = new Set(before.values());
-  if ([...after.values()].some((root) => !locked.has(root)))
-    throw new StartOver("a parent moved to another root");
-}
-
 function judge(
   world: World,
   slot: Slot,
@@ -190,7 +178,8 @@ function enter(world: World, schemas: Schemas, slot: Slot): Entered {
   // A project that is just made has no configuration of its own yet.
   const rootId = parent?.rootId ?? null;
   const schema = schemas.of({ rootId, type: type ?? null, tags: tags ?? [], traits: traits ?? [] });
-  const row = toRow(id, slot.item, parent, schema);
+  const ancestors = parent === null ? [] : [...parent.ancestors, parent.id];
+  const row = toItemRow(slot.item, { id, ancestors, ancestorBlockers: blockersAbove(parent) }, schema);
   if (parent !== null) joinParent(world, parent.id, NEW_CHILD);
   world.events.push({
     type: "item.created",
@@ -199,34 +188,6 @@ function enter(world: World, schemas: Schemas, slot: Slot): Entered {
     data: { parentId: row.parent_id },
   });
   return { row, schema };
-}
-
-function toRow(id: string, item: NewItem, parent: ItemState | null, schema: ItemSchema): NewItemRow {
-  const { startGateOpen, resources } = startCopies(schema, new Set());
-  const ancestors = parent === null ? [] : [...parent.ancestors, parent.id];
-  return {
-    id,
-    root_id: ancestors[0] ?? id,
-    parent_id: parent?.id ?? null,
-    ancestors,
-    title: item.title,
-    summary: item.summary,
-    description: item.description?.trim() ? item.description : null,
-    type: item.type ?? null,
-    tags: item.tags ?? [],
-    traits: item.traits ?? [],
-    needs: item.needs ?? [],
-    assignee: item.assignee ?? null,
-    properties: item.properties ?? null,
-    metadata: item.metadata ?? null,
-    priority: item.priority,
-    complexity: item.complexity ?? null,
-    requires_verification: item.requiresVerification,
-    status_label: item.statusLabel ?? null,
-    ancestor_blockers: blockersAbove(parent),
-    start_gate_open: startGateOpen,
-    resources,
-  };
 }
 
 function createdItem({ row, schema }: Entered): CreatedItem {

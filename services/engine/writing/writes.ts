@@ -7,6 +7,7 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { manageItems } from "../items/manage-items.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
+import { createWorkTree } from "../trees/create-work-tree.ts";
 
 type Write = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -23,6 +24,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     manage_dependencies: write<"manage_dependencies">(manageDependencies),
     manage_notes: write<"manage_notes">(manageNotes),
     manage_project_config: write<"manage_project_config">(manageProjectConfig),
+    create_work_tree: write<"create_work_tree">(createWorkTree),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }
