@@ -3,7 +3,7 @@
  * stands against it, what follows. `advance_item` applies the answer; previews throw it
  * away. A refusal changes nothing.
  */
-import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
+import { cascade, type CascadeEvent, closeWithheld, keptClosedAbove } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
@@ -66,6 +66,8 @@ export type AdvanceRefusal =
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
   | { readonly code: "open_children"; readonly openChildren: number }
+  /** It would be alive under a closed item that no cascade opens. */
+  | { readonly code: "parent_closed"; readonly parentId: string }
   | {
       readonly code: "gate_blocked";
       readonly obstacle: NoteObstacle;
@@ -147,6 +149,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.role === "terminal" && item.openChildren > 0) {
     return { code: "open_children", openChildren: item.openChildren };
   }
+  const closed = item.role === "terminal" ? keptClosedAbove(world, item.id) : null;
+  if (closed !== null) return { code: "parent_closed", parentId: closed };
   const obstacle = judgeGate(world, item, target.role, trigger === "cancel");
   if (obstacle !== null) return { code: "gate_blocked", obstacle, from: item.role, to: target.role };
   const contended = target.role === "work" && item.role !== "work" ? judgeLeases(world, item) : null;

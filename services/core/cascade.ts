@@ -163,9 +163,19 @@ function closeOne(
   report.unblocked.push(...unblocked);
 }
 
+/**
+ * The closed ancestor that an item would be alive under if it opened again: one whose schema keeps
+ * cascades from it. Null: whatever is closed above opens with it.
+ */
+export function keptClosedAbove(world: World, id: string): string | null {
+  for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
+    if (world.policyOf(parent).lifecycle !== "auto") return parent.id;
+  }
+  return null;
+}
+
 function reopenUpward(world: World, id: string, by: Author, report: CascadeReport): void {
   for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
-    if (world.policyOf(parent).lifecycle !== "auto") return;
     // A live child under a closed parent would never be offered: without what work takes, it opens to the queue.
     applyUpward(world, parent, judgeLeases(world, parent) === null ? "work" : "queue", by, report);
   }

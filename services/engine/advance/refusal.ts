@@ -80,6 +80,14 @@ export function refusalElement(
           details: { openChildren: refusal.openChildren },
         }),
       );
+    case "parent_closed":
+      return refusedElement(
+        itemId,
+        trigger,
+        fault("parent_closed", `the item ${refusal.parentId} above it is closed, and opens only by itself`, {
+          hint: `Reopen ${refusal.parentId} first (trigger "reopen").`,
+        }),
+      );
     case "resource_unavailable":
       return contendedElement(itemId, trigger, refusal);
     case "gate_blocked":

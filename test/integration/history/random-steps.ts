@@ -43,6 +43,7 @@ export class History {
   readonly #database: TestDatabase;
   readonly #random: () => number;
   readonly #trash: string[] = [];
+  #created = 0;
   /** How often each step was done and refused, so that a history of refusals does not pass for one. */
   readonly tally = new Map<string, { done: number; refused: number }>();
 
@@ -89,8 +90,15 @@ export class History {
   async #anyItem(): Promise<{ id: string; agent: string | null; fence: number; root: string }> {
     const rows = await this.#database.db
       .selectFrom("item_state")
-      .select(["item_id as id", "agent", "fence", "root_id as root"])
-      .orderBy("item_id")
+      .innerJoin("items", "items.id", "item_state.item_id")
+      .select([
+        "item_state.item_id as id",
+        "item_state.agent",
+        "item_state.fence",
+        "item_state.root_id as root",
+      ])
+      // Ids are drawn anew each time; titles are counted, so that a seed plays the same history.
+      .orderBy("items.title")
       .execute();
     return this.#pick(rows);
   }
@@ -103,7 +111,7 @@ export class History {
     if (count >= ITEMS_MAX) return await this.remove();
     const parent = count === 0 || this.#random() < 0.1 ? {} : { parentId: (await this.#anyItem()).id };
     const item = {
-      title: `item ${Math.floor(this.#random() * 1e6)}`,
+      title: `item ${String((this.#created += 1)).padStart(6, "0")}`,
       priority: this.#pick(["high", "medium", "low"]),
       ...(this.#random() < 0.5 ? { type: this.#pick(["feature", "task"]) } : {}),
       ...(this.#random() < 0.5 ? { tags: this.#pick(["red", "green", "red,green"]) } : {}),
@@ -176,7 +184,14 @@ export class History {
   }
 
   async erase(): Promise<boolean> {
-    const edges = await this.#database.db.selectFrom("dependencies").select("id").orderBy("id").execute();
+    const edges = await this.#database.db
+      .selectFrom("dependencies")
+      .innerJoin("items as from", "from.id", "dependencies.from_item")
+      .innerJoin("items as to", "to.id", "dependencies.to_item")
+      .select("dependencies.id")
+      .orderBy("from.title")
+      .orderBy("to.title")
+      .execute();
     if (edges.length === 0) return false;
     const output = await this.#call("manage_dependencies", {
       operation: "delete",
