@@ -3,6 +3,7 @@
  * is the same alone and in a fleet. Nothing is reached yet when it returns; `prepare` does
  * that, so that a server can say meanwhile what it waits for.
  */
+import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.ts";
@@ -15,10 +16,14 @@ import { type Check, CheckFailure } from "../runtime/health.ts";
 import type { Lifecycle } from "../runtime/lifecycle.ts";
 import type { Log } from "../runtime/log.ts";
 import { connectWithRetry } from "../runtime/retry.ts";
-import { UNVERIFIED } from "./actors/actor-rules.ts";
+import { createVerifier } from "../verification/create-verifier.ts";
+import type { ActorRules } from "./actors/actor-rules.ts";
+import { rememberFromNow } from "./actors/admit-actors.ts";
+import type { DegradedModePolicy } from "./actors/policy.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
+import { actorAuthentication } from "../contract/config/actor-authentication.ts";
 import type { ServerConfig } from "../contract/config/parse-config.ts";
 import { followedServerConfig, followServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
@@ -38,6 +43,8 @@ export interface EngineOptions {
   readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
   /** Folder that `bodyFromFile` reads from; off without. */
   readonly filesDir?: string | undefined;
+  /** Wins over what the configuration file says. */
+  readonly degradedModePolicy?: DegradedModePolicy | undefined;
   readonly log: Log;
 }
 
@@ -83,7 +90,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     settings: settingsOf(options, config.current()),
     policyOf: defaultPolicies,
     schemas: createSchemaSource({ server: () => config.current().layer, log }),
-    actors: UNVERIFIED,
+    actors: actorRulesOf(options, config),
     random: Math.random,
   };
   const engine = await lifecycle.own(
@@ -111,6 +118,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
         isFinal: (error) => error instanceof ConfigError,
       });
       if (options.configFiles !== undefined) await follow(config.current());
+      await rememberFromNow(deps);
       return migrated;
     },
     checkSchema: async () => void (await prepareSchema(database, false)),
@@ -130,6 +138,22 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
 
 function settingsOf({ filesDir }: EngineOptions, { identity }: ServerConfig): EngineSettings {
   return { ...DEFAULT_SETTINGS, identity: identity ?? DEFAULT_SETTINGS.identity, filesDir: filesDir ?? null };
+}
+
+function actorRulesOf({ degradedModePolicy, log }: EngineOptions, config: ServerConfigFile): ActorRules {
+  const section = config.current().actorAuthentication ?? actorAuthentication.parse(undefined);
+  const policy = degradedModePolicy ?? section.degraded_mode_policy;
+  const verifier = createVerifier(section.verifier, { folder: projectFolder(config.path) });
+  if (verifier === null && policy === "reject")
+    log.warn({}, "every change will be refused: actors have to be verified, and no verifier is configured");
+  return { verifier, policy, singleUseProofs: section.verifier.jti_replay_protection };
+}
+
+/** Where relative paths of a configuration file start: beside it, or beside the folder of its own that it is in. */
+function projectFolder(file: string | null): string {
+  if (file === null) return process.cwd();
+  const folder = dirname(file);
+  return basename(folder) === ".taskorchestrator" ? dirname(folder) : folder;
 }
 
 /** A broken file ends the start: without it, gates would stand open that somebody meant to close. */
