@@ -10,6 +10,7 @@ import type { ItemState } from "../../services/core/state.ts";
 import type { Tally, World } from "../../services/core/world.ts";
 import { Column, type ColumnType, type ColumnValue } from "../binary-array.ts";
 import { type Handle, runGenerated } from "../statement.ts";
+import { jsonOrNull } from "./author-columns.ts";
 import type { SavedAnswer } from "./idempotency-store.ts";
 
 /** What one part writes: where each column of its rows comes from, and the statement that reads them as `c`. */
@@ -97,16 +98,19 @@ const OPENED: Part<Opened> = {
     ["agent", "text", (a) => a.agent],
     ["session", "text", (a) => a.session],
     ["parent_agent", "text", (a) => a.parentAgent],
+    ["actor", "text", (a) => jsonOrNull(a.by.actor)],
+    ["verification", "text", (a) => jsonOrNull(a.by.verification)],
     ["reason", "text", (a) => a.end?.reason ?? null],
     ["detail", "text", (a) => a.end?.detail ?? null],
   ],
   sql: (
     rows,
   ) => `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail,
-      ended_xid)
+      ended_xid, actor, verification)
     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, ${NOW},
       case when c.reason is not null then ${NOW} end, c.reason, c.detail,
-      case when c.reason is not null then pg_current_xact_id() end from ${rows}`,
+      case when c.reason is not null then pg_current_xact_id() end, c.actor::jsonb, c.verification::jsonb
+    from ${rows}`,
 };
 
 const MOVED: Part<World["transitions"][number]> = {
@@ -121,15 +125,16 @@ const MOVED: Part<World["transitions"][number]> = {
     ["summary", "text", (t) => t.summary],
     ["agent", "text", (t) => t.by.agent],
     ["session", "text", (t) => t.by.session],
-    ["actor", "text", (t) => (t.by.actor === null ? null : JSON.stringify(t.by.actor))],
+    ["actor", "text", (t) => jsonOrNull(t.by.actor)],
+    ["verification", "text", (t) => jsonOrNull(t.by.verification)],
     ["fence", "int8", (t) => t.fence],
   ],
   sql: (
     rows,
   ) => `insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
-      agent, session, actor, fence, at)
+      agent, session, actor, verification, fence, at)
     select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
-      c.agent, c.session, c.actor::jsonb, c.fence, ${NOW} from ${rows}`,
+      c.agent, c.session, c.actor::jsonb, c.verification::jsonb, c.fence, ${NOW} from ${rows}`,
 };
 
 const ANSWERED: Part<SavedAnswer> = {

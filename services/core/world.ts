@@ -59,6 +59,7 @@ export interface OpenedAttempt extends Holder {
   readonly itemId: string;
   readonly fence: number;
   readonly parentAgent: string | null;
+  readonly by: Author;
   /** Milliseconds of the database's clock. */
   readonly claimedAt: number;
 }

@@ -55,6 +55,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     applicationName: "muster",
     configFiles: configFilesOf(config),
     filesDir: config.filesDir,
+    degradedModePolicy: config.degradedModePolicy,
     log,
   });
   const migrated = await opened.prepare({ migrate: true });

@@ -128,6 +128,7 @@ function give(world: World, call: ClaimCall, item: ItemState, takesOver: boolean
     agent: call.agent,
     session: call.session,
     parentAgent: call.parentAgent,
+    by: call.author,
     ttlMs: call.ttlMs,
     ...(kept === undefined ? {} : { originalClaimedAt: kept }),
   });

@@ -126,6 +126,23 @@ describeEachDatabase("attribution", (database) => {
     ]);
   });
 
+  it("of a tenure and of a move says who, and how sure that is", async () => {
+    const actor = await ann();
+    const [id = ""] = await create(undefined, "an item");
+    const claims = [{ itemId: id, start: true }];
+    await call("claim_item", { actor, workerId: "w1", claims });
+    await call("advance_item", { actor, workerId: "w1", itemId: id, trigger: "complete" });
+    const attempts = db().selectFrom("attempts").selectAll().where("item_id", "=", id);
+    expect(await attempts.execute()).toMatchObject([
+      { agent: "ann", session: "w1", actor: ANN, verification: verifiedBy(actor.proof) },
+    ]);
+    const moves = db().selectFrom("transitions").selectAll().where("item_id", "=", id).orderBy("id");
+    expect(await moves.execute()).toMatchObject([
+      { trigger: "start", agent: "ann", actor: ANN, verification: verifiedBy(actor.proof) },
+      { trigger: "complete", agent: "ann", actor: ANN, verification: verifiedBy(actor.proof) },
+    ]);
+  });
+
   it("outlives a delete, and comes back with what comes back", async () => {
     const maker = await ann();
     const [id = ""] = await create(maker, "an item");
