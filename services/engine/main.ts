@@ -29,6 +29,9 @@ import { followedServerConfig, followServerConfig } from "./config/refresh-copie
 import { createSchemaSource } from "./config/schema-source.ts";
 import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
+import { importGraph } from "./import/import-graph.ts";
+import type { ImportReport } from "./import/import-report.ts";
+import type { ImportSource } from "./import/source.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { sharedSecret } from "./shared-secret.ts";
 
@@ -61,6 +64,8 @@ export interface OpenEngine {
   sharedSecret(): Promise<string>;
   /** Fingerprint of the configuration file that the servers of this database follow; null: of none. */
   followedConfig(): Promise<string | null>;
+  /** Brings the items of another database over. */
+  importGraph(source: ImportSource): Promise<ImportReport>;
   readonly checks: { readonly database: Check; readonly redis: Check };
 }
 
@@ -125,13 +130,18 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
     sharedSecret: () => sharedSecret(deps),
     followedConfig: () => followedServerConfig(deps.db),
-    checks: {
-      database: async () => void (await sql`select 1`.execute(database.db)),
-      redis: async () => {
-        const { state, fault } = await coordination.health();
-        if (state === "down") throw new CheckFailure("unavailable");
-        if (fault !== undefined) throw new CheckFailure(fault);
-      },
+    importGraph: (source) => importGraph(deps, source),
+    checks: checksOf(database, coordination),
+  };
+}
+
+function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngine["checks"] {
+  return {
+    database: async () => void (await sql`select 1`.execute(database.db)),
+    redis: async () => {
+      const { state, fault } = await coordination.health();
+      if (state === "down") throw new CheckFailure("unavailable");
+      if (fault !== undefined) throw new CheckFailure(fault);
     },
   };
 }
