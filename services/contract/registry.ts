@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Operation, Toolset } from "./operation.ts";
 import { advanceItem } from "./operations/advance-item.ts";
 import { claimItem } from "./operations/claim-item.ts";
+import { completeTree } from "./operations/complete-tree.ts";
 import { createWorkTree } from "./operations/create-work-tree.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
@@ -40,6 +41,7 @@ const byName = {
   query_dependencies: queryDependencies,
   get_context: getContext,
   create_work_tree: createWorkTree,
+  complete_tree: completeTree,
   manage_plan_documents: managePlanDocuments,
   query_rules: queryRules,
   list_claims: listClaims,

@@ -27,6 +27,7 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
       "get_context: an item's gate, its brief, an agent's own and dispatched work, what happened, what is stuck. claim_item and claimNext: include brief.",
       "query_dependencies: the edges of an item, the graph around it, and what points at it.",
       "create_work_tree: a tree of items with dependencies and notes, all or nothing.",
+      "complete_tree: complete or cancel a subtree or a list of items, in order.",
       "manage_plan_documents: plans and rules of a project. query_rules: a rule by its key, or by the note that names it.",
     ],
   },

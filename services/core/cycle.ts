@@ -35,27 +35,59 @@ export function containingPath(graph: OrderGraph, child: string, parent: string)
  * none. Looks at everything once, however many edges there are: for a graph that is all new.
  */
 export function findCycle(graph: OrderGraph): string[] | null {
-  const ids = new Set([...graph.parentOf.keys(), ...[...graph.blocks].flatMap(([id, to]) => [id, ...to])]);
-  const next = new Map(
-    [...ids]
+  return walkBack(peel(graph).left);
+}
+
+/**
+ * The items in rounds: whatever has to end before an item ends is in an earlier round than it.
+ * Items on a cycle come last, in no order.
+ */
+export function roundsOf(graph: OrderGraph): string[][] {
+  const { rounds } = peel(graph);
+  const roundOf = (id: string): number => rounds.get(node(id, "end")) ?? Number.MAX_SAFE_INTEGER;
+  const byRound = Map.groupBy(itemsIn(graph), roundOf);
+  return [...byRound].toSorted(([a], [b]) => a - b).map(([, items]) => items);
+}
+
+function itemsIn(graph: OrderGraph): Set<string> {
+  return new Set([...graph.parentOf.keys(), ...[...graph.blocks].flatMap(([id, to]) => [id, ...to])]);
+}
+
+interface Peeled {
+  /** By node: how many ends come before it, at most, one after the other. */
+  readonly rounds: ReadonlyMap<string, number>;
+  /** What is on a cycle or behind one, with what comes after each. */
+  readonly left: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Takes away, again and again, what nothing comes before. */
+function peel(graph: OrderGraph): Peeled {
+  const left = new Map(
+    [...itemsIn(graph)]
       .flatMap((id) => [node(id, "start"), node(id, "end")])
       .map((at) => [at, successors(graph, at)] as const),
   );
   const before = new Map<string, number>();
-  for (const at of [...next.values()].flat()) before.set(at, (before.get(at) ?? 0) + 1);
-  const free = [...next.keys()].filter((at) => !before.has(at));
+  for (const at of [...left.values()].flat()) before.set(at, (before.get(at) ?? 0) + 1);
+  const free = [...left.keys()].filter((at) => !before.has(at));
+  const waits = new Map<string, number>();
+  const rounds = new Map<string, number>();
   for (let at = free.pop(); at !== undefined; at = free.pop()) {
-    for (const after of next.get(at) ?? []) {
-      const left = (before.get(after) ?? 0) - 1;
-      if (left === 0) free.push(after);
-      before.set(after, left);
+    const round = waits.get(at) ?? 0;
+    rounds.set(at, round);
+    const next = at.startsWith("end ") ? round + 1 : round;
+    for (const after of left.get(at) ?? []) {
+      waits.set(after, Math.max(waits.get(after) ?? 0, next));
+      const others = (before.get(after) ?? 0) - 1;
+      if (others === 0) free.push(after);
+      before.set(after, others);
     }
-    next.delete(at);
+    left.delete(at);
   }
-  return walkBack(next);
+  return { rounds, left };
 }
 
-/** What is left when everything was taken away that nothing comes before: each has something before it, so going back must meet itself. */
+/** Whatever is left has something before it that is left as well, so going back must meet itself. */
 function walkBack(next: ReadonlyMap<string, readonly string[]>): string[] | null {
   const cameFrom = new Map<string, string>();
   for (const [at, successorsOfIt] of next) {

@@ -3,6 +3,7 @@ import { sweepAgeMs } from "../../db/stores/lapsed-store.ts";
 import type { GetContextInput } from "../contract/operations/get-context.ts";
 import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
+import type { CompleteTreeInput } from "../contract/operations/complete-tree.ts";
 import { fault } from "../contract/errors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
@@ -18,6 +19,7 @@ import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
 import { identify } from "./identity.ts";
 import { readsOf } from "./queries/reads.ts";
+import { completeTree } from "./trees/complete-tree.ts";
 import { writesOf } from "./writing/writes.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
@@ -47,6 +49,7 @@ export function createEngine(deps: EngineDeps): Engine {
     advance_item: (input, caller) =>
       advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
     get_context: (input, caller) => getContext(deps, waiters, input as GetContextInput, caller),
+    complete_tree: (input, caller) => completeTree(deps, transitions, input as CompleteTreeInput, caller),
     ...readsOf(deps),
     ...writesOf(deps),
   };

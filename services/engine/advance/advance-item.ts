@@ -104,7 +104,7 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
   try {
     const resolved = await resolveItem(deps.db, ref);
     if (!resolved.ok) return refused(refusedElement(ref, trigger, resolved.error));
-    const outcome = await submit(deps, lane, toCall(deps, one, resolved.id));
+    const outcome = await submitTransition(deps, lane, toCall(deps, one, resolved.id));
     if (outcome.kind === "applied" || outcome.kind === "replayed") {
       return { element: outcome.answer, outcome: outcome.next };
     }
@@ -127,7 +127,7 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
 }
 
 /** Asks the claim clock about a claim in the way whose expiry has passed, and tries once more if it has lapsed. */
-async function submit(
+export async function submitTransition(
   deps: EngineDeps,
   lane: TransitionLane,
   call: TransitionCall,
