@@ -1,5 +1,6 @@
 /** `muster import`: brings the database of another tool over, and says exactly what stayed away, and why. */
-import { openEngine } from "../../engine/main.ts";
+import { openServerConfig } from "../../engine/config/server-config.ts";
+import { openEngine, type OpenEngine } from "../../engine/main.ts";
 import type { ImportReport, Remark } from "../../engine/import/import-report.ts";
 import { EXIT } from "../../contract/errors.ts";
 import {
@@ -7,11 +8,11 @@ import {
   type TaskOrchestratorFile,
   UnfitFile,
 } from "../../engine/import/task-orchestrator-file.ts";
-import { configFilesOf, doctorConfig, readConfig } from "../../runtime/config.ts";
+import { configFilesOf, doctorConfig, type DoctorConfig, readConfig } from "../../runtime/config.ts";
 import { openDataDirectory } from "../../runtime/data-directory.ts";
-import { ExitError } from "../../runtime/exit.ts";
+import { ConfigError, ExitError } from "../../runtime/exit.ts";
 import { createLifecycle } from "../../runtime/lifecycle.ts";
-import { createLog } from "../../runtime/log.ts";
+import { createLog, type Log } from "../../runtime/log.ts";
 import { print, table } from "../output.ts";
 
 export async function importFile(path: string, { json }: { readonly json: boolean }): Promise<void> {
@@ -35,6 +36,7 @@ export async function importFile(path: string, { json }: { readonly json: boolea
       applicationName: "muster import",
       log,
     });
+    if (config.databaseUrl !== undefined) await refuseOtherConfig(opened, config, log);
     // Alone there is nobody else to do it; a fleet brings its database up to date by itself.
     await opened.prepare({ migrate: config.databaseUrl === undefined });
     const report = await opened.importGraph(source);
@@ -52,6 +54,19 @@ export async function importFile(path: string, { json }: { readonly json: boolea
     );
     return directory.databasePath;
   }
+}
+
+/** By another file, gates would be set that no server means. */
+async function refuseOtherConfig(opened: OpenEngine, config: DoctorConfig, log: Log): Promise<void> {
+  await opened.checkSchema();
+  const followed = await opened.followedConfig();
+  const file = openServerConfig({ ...configFilesOf(config), log });
+  file.close();
+  if (followed === null || followed === file.current().layer.fingerprint) return;
+  throw new ConfigError(
+    "The servers of this database follow another configuration file than the one that is here: " +
+      "set MUSTER_CONFIG to a copy of theirs.",
+  );
 }
 
 function openFile(path: string): TaskOrchestratorFile {

@@ -79,7 +79,7 @@ describeEachDatabase("an import", (database) => {
       const properties =
         item["properties"] === null
           ? {}
-          : (JSON.parse(String(item["properties"])) as Record<string, unknown>);
+          : (JSON.parse(item["properties"] as string) as Record<string, unknown>);
       const { traits = [], ...rest } = properties;
       expect(stored.get(item["id"])).toMatchObject({
         ...pick(item, [
@@ -97,7 +97,7 @@ describeEachDatabase("an import", (database) => {
           "root_id",
         ]),
         requires_verification: item["requires_verification"] === 1,
-        tags: item["tags"] === null ? [] : String(item["tags"]).split(","),
+        tags: item["tags"] === null ? [] : (item["tags"] as string).split(","),
         traits: typeof traits === "string" ? traits.split(",") : traits,
         properties: Object.keys(rest).length === 0 ? null : rest,
         created_at: same(item["created_at"]),
@@ -174,7 +174,7 @@ describeEachDatabase("an import", (database) => {
     const second = await bring();
     expect(await Promise.all(tables.map(read))).toEqual(before);
     for (const [table, tally] of Object.entries(second.tables)) {
-      expect(tally, table).toMatchObject({ imported: 0, alreadyThere: first.tables[table]?.imported });
+      expect({ table, ...tally }).toMatchObject({ imported: 0, alreadyThere: first.tables[table]?.imported });
     }
   });
 
@@ -320,10 +320,10 @@ describeEachDatabase("an import", (database) => {
     expect(changes).toContain('"one, two,Three" was written without its spaces');
     expect(changes).toContain('"Three" is none and was left out');
     expect(changes).toContain("IS_BLOCKED_BY became BLOCKS");
-    const [stored] = (await read("items")).filter((row) => row["id"] === root);
+    const stored = (await read("items")).find((row) => row["id"] === root);
     expect(stored?.["tags"]).toEqual(["one", "two"]);
     for (const [table, { found, imported, alreadyThere, leftOut }] of Object.entries(report.tables))
-      expect(imported + alreadyThere + leftOut, table).toBe(found);
+      expect([table, imported + alreadyThere + leftOut]).toEqual([table, found]);
     expect(await disagreements(database().db)).toEqual([]);
   });
 
