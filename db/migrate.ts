@@ -10,8 +10,12 @@ import * as oneTrip from "./migrations/0002-one-trip.ts";
 import * as projectConfigs from "./migrations/0003-project-configs.ts";
 import * as notes from "./migrations/0004-notes.ts";
 import * as search from "./migrations/0005-search.ts";
+import * as planDocuments from "./migrations/0006-plan-documents.ts";
 import * as resourceLeases from "./migrations/0007-resource-leases.ts";
 import * as attribution from "./migrations/0008-attribution.ts";
+import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
+import * as configsOf from "./migrations/0010-configs-of.ts";
+import * as reviewRounds from "./migrations/0011-review-rounds.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -20,8 +24,12 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0003-project-configs": projectConfigs,
   "0004-notes": notes,
   "0005-search": search,
+  "0006-plan-documents": planDocuments,
   "0007-resource-leases": resourceLeases,
   "0008-attribution": attribution,
+  "0009-dispatched-attempts": dispatchedAttempts,
+  "0010-configs-of": configsOf,
+  "0011-review-rounds": reviewRounds,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

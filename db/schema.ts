@@ -1,20 +1,14 @@
 /** The tables as Kysely sees them. Columns are snake_case here and nowhere else. */
-import type { ColumnType, Generated } from "kysely";
+import type { Generated } from "kysely";
+import type { Outcome, Priority, Role } from "../services/core/roles.ts";
 import type {
   ResourceKeysTable,
   ResourceLeaseHistoryTable,
   ResourceLeasesTable,
   ResourceTicketsTable,
 } from "./lease-tables.ts";
-import type { Outcome, Priority, Role } from "../services/core/roles.ts";
-
-type Instant = ColumnType<Date, Date | string, Date | string>;
-type DefaultInstant = ColumnType<Date, Date | string | undefined, Date | string>;
-type Json<T> = ColumnType<T, string, string>;
-/** What a caller said of itself, and what its client calls itself. */
-type StoredActor = Json<Record<string, unknown>> | null;
-/** What became of its proof; null where nothing verifies. */
-type StoredVerification = Json<Record<string, unknown>> | null;
+import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
+import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
 export interface SettingsTable {
   name: string;
@@ -94,6 +88,7 @@ export interface ItemStateTable {
   leased: string[] | null;
   /** Keys that were taken from it by force since it entered work. */
   lost_leases: string[] | null;
+  review_rounds: Generated<number>;
 }
 
 export interface AttemptsTable {
@@ -107,6 +102,8 @@ export interface AttemptsTable {
   end_reason: "completed" | "released" | "expired" | "revoked" | "failed" | null;
   detail: string | null;
   usage: Json<Record<string, unknown>> | null;
+  /** The transaction that ended it; readers find new ends by it. */
+  ended_xid: string | null;
   actor: StoredActor;
   verification: StoredVerification;
 }
@@ -221,52 +218,6 @@ export interface SearchTextsTable {
   changed_at: Instant;
 }
 
-export interface NotesTable {
-  id: string;
-  item_id: string;
-  key: string;
-  role: "queue" | "work" | "review";
-  body: Generated<string>;
-  version: Generated<number>;
-  created_at: DefaultInstant;
-  modified_at: DefaultInstant;
-  agent: string | null;
-  session: string | null;
-  actor: StoredActor;
-  verification: StoredVerification;
-  /** What an anchored edit replaced, with the text around it. */
-  edits: Json<Record<string, unknown>[]> | null;
-}
-
-export interface NoteVersionsTable {
-  item_id: string;
-  key: string;
-  version: number;
-  note_id: string;
-  role: "queue" | "work" | "review";
-  body: string;
-  at: Instant;
-  agent: string | null;
-  session: string | null;
-  actor: StoredActor;
-  verification: StoredVerification;
-  edits: Json<Record<string, unknown>[]> | null;
-}
-
-export interface ItemVersionsTable {
-  item_id: string;
-  /** The one that the change made. */
-  version: number;
-  /** What the changed fields said before it. */
-  before: Json<{ title?: string; summary?: string; description?: string | null }>;
-  edits: Json<Record<string, unknown>[]> | null;
-  at: DefaultInstant;
-  agent: string | null;
-  session: string | null;
-  actor: StoredActor;
-  verification: StoredVerification;
-}
-
 export interface ProjectConfigsTable {
   root_id: string;
   config_yaml: string;
@@ -282,6 +233,7 @@ export interface ProjectConfigsTable {
 export interface Database {
   muster_settings: SettingsTable;
   project_configs: ProjectConfigsTable;
+  plan_documents: PlanDocumentsTable;
   items: ItemsTable;
   item_state: ItemStateTable;
   attempts: AttemptsTable;

@@ -3,6 +3,7 @@ import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
 import { Pool, type PoolClient, types } from "pg";
 import { Column } from "../binary-array.ts";
 import { preparedName } from "../statement.ts";
+import { gatheringSocket } from "./gathering-socket.ts";
 
 const INT8 = 20;
 
@@ -28,8 +29,9 @@ export function createPgPool(options: PgOptions): Pool {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // Statements that do not wait for each other share a round trip.
+    // Statements that do not wait for each other share a round trip, and are sent as one.
     pipeline: true,
+    stream: gatheringSocket,
     // A transaction that is left open keeps every dead row version alive for all others.
     idle_in_transaction_session_timeout: 15_000,
     statement_timeout: 30_000,
@@ -37,7 +39,8 @@ export function createPgPool(options: PgOptions): Pool {
     query_timeout: 35_000,
     lock_timeout: 5_000,
     // Statements here take milliseconds; compiling one of them takes fifty.
-    options: "-c jit=off -c plan_cache_mode=force_generic_plan",
+    // Plans are kept, and one that was made while a table was nearly empty would go on reading all of it.
+    options: "-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
     types: {
       // Fences and counters stay far below 2^53; strings would compare as text.
       getTypeParser: parserFor as typeof types.getTypeParser,

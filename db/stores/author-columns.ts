@@ -6,6 +6,7 @@ export function authorValues(author: Author): [string | null, string | null, str
   return [author.agent, jsonOrNull(author.actor), jsonOrNull(author.verification)];
 }
 
-function jsonOrNull(value: Readonly<Record<string, unknown>> | null): string | null {
+/** The text of one of the latter two. */
+export function jsonOrNull(value: Readonly<Record<string, unknown>> | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 /** What a claim answers about its item, besides its state. */
 import { type Handle, statement } from "../statement.ts";
 
-interface HeadRow {
+export interface HeadRow {
   id: string;
   title: string;
   summary: string;
@@ -15,37 +15,35 @@ interface HeadRow {
   version: number;
 }
 
-const HEADS = `select id, title, summary, priority, complexity, type, tags, parent_id, root_id, depth, version from items`;
+/** Of `items i`; what {@link toHead} reads. */
+export const HEAD_COLUMNS = `i.id, i.title, i.summary, i.priority, i.complexity, i.type, i.tags, i.parent_id, i.root_id,
+  i.depth, i.version`;
 
-const heads = statement<HeadRow>("items_claimed_heads", `${HEADS} where id = any($1::uuid[])`);
-
-const headsAhead = statement<HeadRow>(
-  "items_claimed_heads_ahead",
-  `${HEADS} where id = any($1::uuid[] || muster_picked())`,
+const heads = statement<HeadRow>(
+  "items_claimed_heads",
+  `select ${HEAD_COLUMNS} from items i where i.id = any($1::uuid[])`,
 );
 
-export type Heads = ReadonlyMap<string, Record<string, unknown>>;
+export type Head = Readonly<Record<string, unknown>>;
 
-/** @param ahead together with what earlier statements of the transaction have picked */
-export async function findClaimedHeads(handle: Handle, ids: readonly string[], ahead = false): Promise<Heads> {
-  if (ids.length === 0 && !ahead) return new Map();
-  const rows = await (ahead ? headsAhead : heads)(handle, [ids]);
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      {
-        id: row.id,
-        title: row.title,
-        ...(row.summary === "" ? {} : { summary: row.summary }),
-        priority: row.priority,
-        ...(row.complexity === null ? {} : { complexity: row.complexity }),
-        ...(row.type === null ? {} : { type: row.type }),
-        ...(row.tags.length === 0 ? {} : { tags: row.tags.join(",") }),
-        parentId: row.parent_id,
-        rootId: row.root_id,
-        depth: row.depth,
-        version: row.version,
-      },
-    ]),
-  );
+export async function findClaimedHeads(handle: Handle, ids: readonly string[]): Promise<Map<string, Head>> {
+  if (ids.length === 0) return new Map();
+  const rows = await heads(handle, [ids]);
+  return new Map(rows.map((row) => [row.id, toHead(row)]));
+}
+
+export function toHead(row: HeadRow): Head {
+  return {
+    id: row.id,
+    title: row.title,
+    ...(row.summary === "" ? {} : { summary: row.summary }),
+    priority: row.priority,
+    ...(row.complexity === null ? {} : { complexity: row.complexity }),
+    ...(row.type === null ? {} : { type: row.type }),
+    ...(row.tags.length === 0 ? {} : { tags: row.tags.join(",") }),
+    parentId: row.parent_id,
+    rootId: row.root_id,
+    depth: row.depth,
+    version: row.version,
+  };
 }

@@ -1,5 +1,7 @@
 /** Edges as rows: finding, drawing and removing them. */
+import type { Author } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
+import { authorValues } from "./author-columns.ts";
 
 export interface DependencyRow {
   readonly id: string;
@@ -14,8 +16,9 @@ const COLUMNS = "d.id, d.from_item, d.to_item, d.type, d.unblock_at, d.on_cancel
 
 const insert = statement<never>(
   "dependencies_insert",
-  `insert into dependencies (id, from_item, to_item, type, unblock_at, on_cancelled, created_by)
-   select c.id, c.from_item, c.to_item, c.type, c.unblock_at, c.on_cancelled, $2
+  `insert into dependencies (id, from_item, to_item, type, unblock_at, on_cancelled, created_by, created_actor,
+     created_verification)
+   select c.id, c.from_item, c.to_item, c.type, c.unblock_at, c.on_cancelled, $2, $3::jsonb, $4::jsonb
    from jsonb_to_recordset($1::jsonb) as c(id uuid, from_item uuid, to_item uuid, type text, unblock_at text,
      on_cancelled text)`,
 );
@@ -23,9 +26,9 @@ const insert = statement<never>(
 export async function insertDependencies(
   handle: Handle,
   rows: readonly DependencyRow[],
-  by: string | null,
+  by: Author,
 ): Promise<void> {
-  if (rows.length > 0) await insert(handle, [JSON.stringify(rows), by]);
+  if (rows.length > 0) await insert(handle, [JSON.stringify(rows), ...authorValues(by)]);
 }
 
 const remove = statement<never>("dependencies_delete", `delete from dependencies where id = any($1::uuid[])`);

@@ -2,13 +2,13 @@
  * The working set of a decision that nobody will apply. Read like the locked one, row for
  * row, but without its locks: a preview must not hold up the writers it speaks of.
  */
-import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
+import type { ItemState } from "../../services/core/state.ts";
 import type { Edge } from "../../services/core/edges.ts";
 import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import { World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
-import { toEdge } from "./world-store.ts";
+import { type Configured, toEdge } from "./world-store.ts";
 
 /** `$1` are items with their neighbours, `$2` items whose whole subtree is needed. */
 const peekRows = statement<StateRow & { now: Date }>(
@@ -33,9 +33,9 @@ const peekEdges = statement<Parameters<typeof toEdge>[0]>(
 export interface PeekWorld {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
-  readonly policyOf: (state: ItemState) => ItemPolicy;
   /** Reads the resources that the decisions are about. */
   readonly leasesOf: (states: readonly ItemState[]) => Promise<LeaseBook>;
+  readonly configured: (states: readonly ItemState[]) => Promise<Configured>;
   readonly onCancelled: Edge["onCancelled"];
 }
 
@@ -47,11 +47,11 @@ export async function peekWorld(handle: Handle, input: PeekWorld): Promise<() =>
   const states = rows.map(toItemState);
   const leases = await input.leasesOf(states);
   const parts = {
+    ...(await input.configured(states)),
     now: rows[0]?.now.getTime() ?? 0,
     states,
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
     subtrees: input.subtrees,
-    policyOf: input.policyOf,
   };
   return () => new World({ ...parts, leases: leases.fork() });
 }

@@ -78,6 +78,7 @@ export interface ListedRow {
   ancestors: string[];
   title: string;
   role: Role;
+  status_label: string | null;
   priority: Content["priority"];
   complexity: number | null;
   depth: number;
@@ -125,8 +126,8 @@ export async function listItems(
     limit ${parameters.add(query.limit, "::int")} offset ${parameters.add(query.offset, "::int")}`;
   const rows = await run<ListedRow>(
     handle,
-    `select s.item_id, s.parent_id, s.ancestors, i.title, s.role, s.priority, s.complexity, i.depth, s.type, s.tags,
-       s.agent is not null as held, coalesce(s.expires_at <= muster_now(), false) as lapsed, s.dead,
+    `select s.item_id, s.parent_id, s.ancestors, i.title, s.role, s.status_label, s.priority, s.complexity, i.depth, s.type,
+       s.tags, s.agent is not null as held, coalesce(s.expires_at <= muster_now(), false) as lapsed, s.dead,
        s.created_at, s.modified_at, s.role_changed_at
      from (${page}) p join item_state s on s.item_id = p.item_id join items i on i.id = p.item_id
      order by ${order}`,
@@ -135,8 +136,23 @@ export async function listItems(
   return { rows, total: total[0]?.total ?? 0 };
 }
 
+/** Which items are meant, of a list or of a search. */
+export interface ItemConditions extends Pick<
+  ItemListQuery,
+  "filter" | "roles" | "depth" | "assignee" | "readiness" | "claimStatus"
+> {
+  /** This item and no other. */
+  readonly itemId?: string | undefined;
+}
+
 function conditions(query: ItemListQuery, parameters: Parameters): string {
-  const all: string[] = [...narrowed(query.filter, parameters), matchesFilter(query.filter, parameters)];
+  return [...narrowed(query.filter, parameters), stateConditions(query, parameters)].join(" and ");
+}
+
+/** Condition on `s`, the state of an item. */
+export function stateConditions(query: ItemConditions, parameters: Parameters): string {
+  const all: string[] = [matchesFilter(query.filter, parameters)];
+  if (query.itemId !== undefined) all.push(`s.item_id = ${parameters.add(query.itemId, "::uuid")}`);
   if (query.roles !== undefined) all.push(`s.role = any(${parameters.add(query.roles, "::text[]")})`);
   if (query.depth !== undefined)
     all.push(`cardinality(s.ancestors) = ${parameters.add(query.depth, "::int")}`);
@@ -174,12 +190,21 @@ export interface HeadRow {
   rank: number;
   created_at: Date;
   held: boolean;
+  agent: string | null;
+  session: string | null;
+  assignee: string | null;
+  attempts: number;
+  dead: boolean;
+  /** Open items that an edge of this one keeps waiting, or kept. */
+  holds_up: number;
 }
 
 const heads = statement<HeadRow>(
   "item_read_heads",
   `select s.item_id, s.parent_id, s.ancestors, i.title, i.summary, s.role, s.priority, s.complexity, s.tags,
-     s.rank, s.created_at, s.agent is not null as held
+     s.rank, s.created_at, s.agent is not null as held, s.agent, s.session, s.assignee, s.attempts, s.dead,
+     (select count(*) from dependencies d join item_state w on w.item_id = d.to_item
+      where d.from_item = s.item_id and d.type = 'BLOCKS' and w.role <> 'terminal')::int as holds_up
    from item_state s join items i on i.id = s.item_id where s.item_id = any($1::uuid[])`,
 );
 

@@ -1,7 +1,10 @@
 /** Writing what items are. Where they stand is written by the world store. */
 import { sql } from "kysely";
+import type { StartCopies } from "../../services/core/schemas/start-copies.ts";
 import type { ItemState } from "../../services/core/state.ts";
+import type { Author } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
+import { authorValues } from "./author-columns.ts";
 
 export interface NewItemRow {
   readonly id: string;
@@ -23,6 +26,8 @@ export interface NewItemRow {
   readonly requires_verification: boolean;
   readonly status_label: string | null;
   readonly ancestor_blockers: number;
+  readonly start_gate_open: boolean;
+  readonly resources: StartCopies["resources"];
 }
 
 // The items of one call follow each other by a millisecond each: they are ranked by age, and
@@ -34,31 +39,30 @@ const insert = statement<never>(
      from rows from (jsonb_to_recordset($1::jsonb) as (id uuid, root_id uuid, parent_id uuid, ancestors uuid[],
        title text, summary text, description text, type text, tags text[], traits text[], needs text[],
        assignee text, properties jsonb, metadata text, priority text, complexity smallint,
-       requires_verification boolean, status_label text, ancestor_blockers int)) with ordinality
+       requires_verification boolean, status_label text, ancestor_blockers int, start_gate_open boolean,
+       resources jsonb)) with ordinality
        as r(id, root_id, parent_id, ancestors, title, summary, description, type, tags, traits, needs, assignee,
-         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, n)
+         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, start_gate_open,
+         resources, n)
    ), content as (
      insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits,
        needs, assignee, properties, metadata, priority, complexity, requires_verification, created_at, modified_at,
-       created_by, modified_by)
+       created_by, created_actor, created_verification, modified_by, modified_actor, modified_verification)
      select id, root_id, parent_id, ancestors, cardinality(ancestors), title, summary, description, type, tags,
-       traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, at, at, $2, $2
+       traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, at, at,
+       $2, $3::jsonb, $4::jsonb, $2, $3::jsonb, $4::jsonb
      from c
    )
-   insert into item_state (item_id, status_label, ancestor_blockers, root_id, parent_id, ancestors, rank, priority,
+   insert into item_state (item_id, status_label, ancestor_blockers, start_gate_open, resources, root_id, parent_id, ancestors, rank, priority,
      complexity, created_at, modified_at, role_changed_at, type, tags, traits, needs, assignee)
-   select id, status_label, ancestor_blockers, root_id, parent_id, ancestors, muster_rank(priority, complexity),
+   select id, status_label, ancestor_blockers, start_gate_open, resources, root_id, parent_id, ancestors, muster_rank(priority, complexity),
      priority, complexity, at, at, at, type, tags, traits, needs, assignee
    from c`,
 );
 
 /** Items and their state rows, all in role queue, in one statement. */
-export async function insertItems(
-  handle: Handle,
-  rows: readonly NewItemRow[],
-  by: string | null,
-): Promise<void> {
-  if (rows.length > 0) await insert(handle, [JSON.stringify(rows), by]);
+export async function insertItems(handle: Handle, rows: readonly NewItemRow[], by: Author): Promise<void> {
+  if (rows.length > 0) await insert(handle, [JSON.stringify(rows), ...authorValues(by)]);
 }
 
 export interface ItemPatch {
@@ -91,9 +95,10 @@ export async function updateItem(
   handle: Handle,
   id: string,
   patch: ItemPatch,
-  by: string | null,
+  by: Author,
 ): Promise<UpdatedItem | null> {
   const { properties, tags, traits, needs, ...plain } = patch;
+  const [agent, actor, verification] = authorValues(by);
   const row = await handle
     .updateTable("items")
     .set({
@@ -106,7 +111,9 @@ export async function updateItem(
         : { properties: properties === null ? null : JSON.stringify(properties) }),
       version: sql<number>`version + 1`,
       modified_at: sql<Date>`greatest(muster_now(), modified_at + interval '1 millisecond')`,
-      modified_by: by,
+      modified_by: agent,
+      modified_actor: actor,
+      modified_verification: verification,
     })
     .where("id", "=", id)
     .returning(["version", "modified_at", "requires_verification"])

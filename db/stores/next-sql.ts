@@ -51,8 +51,8 @@ export interface CandidateSql {
   readonly lock: boolean;
   /** Roots in the order of their turns; only for `fair`. */
   readonly roots?: readonly string[];
-  /** Only as many as earlier statements of the transaction have left over of the limit; see `muster_picked`. */
-  readonly remaining?: boolean;
+  /** Choices of the same statement that have taken some of the limit already. */
+  readonly after?: readonly string[];
 }
 
 /** Steps to take until enough was found. */
@@ -106,7 +106,10 @@ function locking(query: CandidateSql, picked: string, order: string, parameters:
 
 function wanted(query: CandidateSql, parameters: Parameters): string {
   const limit = parameters.add(query.limit, "::int");
-  return query.remaining === true ? `greatest(0, ${limit} - cardinality(muster_picked()))` : limit;
+  const { after = [] } = query;
+  return after.length === 0
+    ? limit
+    : `greatest(0, ${[limit, ...after.map((name) => `(select count(*) from ${name})`)].join(" - ")})`;
 }
 
 /** True of leaves in the queue, whose indexes by root and by parent hold the ranking as well. */

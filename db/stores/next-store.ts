@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import type { Role } from "../../services/core/roles.ts";
 import { type Handle, runGenerated } from "../statement.ts";
+import { type Head, HEAD_COLUMNS, type HeadRow, toHead } from "./claimed-head-store.ts";
 import { rankRoots } from "./next-roots.ts";
 import { type CandidatePath, type CandidateSql, candidateSql, pathsFor } from "./next-sql.ts";
 import {
@@ -54,23 +55,40 @@ export async function selectCandidates(handle: Handle, query: CandidateQuery): P
   return chosen;
 }
 
+/** What a locking choice found, with what a claim answers about it. */
+export interface ChosenAhead {
+  readonly ids: readonly string[];
+  readonly heads: ReadonlyMap<string, Head>;
+}
+
 /**
- * The same choice with the lock, sent without waiting for anything: later statements of the
- * transaction find what was chosen by `muster_picked()`. Only the first step is taken, which may
- * yield too little where {@link hasSecondStep} says so.
+ * The same choice with the lock, in one statement that waits for nothing: later statements of
+ * the transaction find what was chosen by `muster_picked()`. Only the first step is taken, which
+ * may yield too little where {@link hasSecondStep} says so.
  *
  * @returns null if this choice has to look at something first
  */
-export function chooseAhead(handle: Handle, query: Omit<CandidateQuery, "lock">): Promise<string[]> | null {
-  const { filter, asker, startable, ranking, limit, containers } = query;
-  if (ranking === "fair" || containers) return null;
-  const steps = query.roles.map(async (role) => {
-    const one: CandidateSql = { filter, asker, role, containers, startable, ranking, limit, lock: true, remaining: true };
-    const parameters = new Parameters();
-    const text = candidateSql(one, firstPath(one), parameters);
-    return await runGenerated<RankedRow>(handle, announced(text), parameters.values);
+export function chooseAhead(
+  handle: Handle,
+  query: Omit<CandidateQuery, "lock">,
+): Promise<ChosenAhead> | null {
+  if (query.ranking === "fair" || query.containers) return null;
+  const parameters = new Parameters();
+  const steps = query.roles.map((role, step) => {
+    const after = query.roles.slice(0, step).map((_, earlier) => `step_${earlier}`);
+    const one: CandidateSql = { ...query, role, containers: false, lock: true, after };
+    return `step_${step} as materialized (${candidateSql(one, firstPath(one), parameters)})`;
   });
-  return Promise.all(steps).then((chosen) => chosen.flat().map((row) => row.item_id));
+  const rows = query.roles.map((_, step) => `select item_id from step_${step}`).join(" union all ");
+  const text = `with ${steps.join(", ")}, chosen as materialized (
+      select row_number() over () as n, u.item_id from (${rows}) u
+    ) select ${HEAD_COLUMNS}, (select set_config('muster.picked', array_agg(o.item_id)::text, true) from chosen o) is null
+    from items i join chosen c on c.item_id = i.id
+    where i.id = any(array(select o.item_id from chosen o)) order by c.n`;
+  return runGenerated<HeadRow>(handle, text, parameters.values).then((found) => ({
+    ids: found.map((row) => row.id),
+    heads: new Map(found.map((row) => [row.id, toHead(row)])),
+  }));
 }
 
 /** True if a first step that yielded too little has not seen everything. */
@@ -83,13 +101,6 @@ function firstPath(one: CandidateSql): CandidatePath {
   const [path] = pathsFor(one);
   if (path === undefined) throw new Error("a choice without a path");
   return path;
-}
-
-/** Leaves the ids where later statements of the transaction find them. */
-function announced(text: string): string {
-  return `with chosen as materialized (${text})
-    select c.item_id, (select set_config('muster.picked', (muster_picked() || array_agg(o.item_id))::text, true)
-      from chosen o) is null as told from chosen c`;
 }
 
 /** Leaves or containers of one role. */

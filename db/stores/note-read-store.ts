@@ -5,32 +5,44 @@ import { type Handle, statement } from "../statement.ts";
 import { NOTE_HEAD, type NoteHeadRow } from "./note-store.ts";
 
 export interface ListedNoteRow extends NoteHeadRow {
-  /** Null unless bodies were asked for. */
+  /** Null unless bodies were asked for and there is room for this one. */
   readonly body: string | null;
   readonly total: number;
 }
 
+const PHASE_ORDER = `array_position(array['queue', 'work', 'review'], p.role), p.created_at, p.key`;
+
+// No body is read that the answer has no room for.
 const list = statement<ListedNoteRow>(
   "notes_list",
-  `select ${NOTE_HEAD}, case when $4 then n.body end as body, (count(*) over ())::int as total
-   from notes n
-   where n.item_id = $1 and ($2::text is null or n.role = $2) and ($3::text[] is null or n.key = any($3))
-   order by array_position(array['queue', 'work', 'review'], n.role), n.created_at, n.key
-   limit $5 offset $6`,
+  `with page as materialized (
+     select ${NOTE_HEAD}, (count(*) over ())::int as total
+     from notes n
+     where n.item_id = $1 and ($2::text is null or n.role = $2) and ($3::text[] is null or n.key = any($3))
+     order by array_position(array['queue', 'work', 'review'], n.role), n.created_at, n.key
+     limit $5 offset $6
+   ), measured as (
+     select p.*, sum(p.body_length) over (order by ${PHASE_ORDER} rows unbounded preceding) as running from page p
+   )
+   select p.id, p.item_id, p.key, p.role, p.version, p.created_at, p.modified_at, p.agent, p.session, p.actor,
+     p.verification, p.body_length, p.total,
+     case when p.running <= $4::int then (select n.body from notes n where n.id = p.id) end as body
+   from measured p order by ${PHASE_ORDER}`,
 );
 
 export interface NotePage {
   readonly role?: Phase | undefined;
   readonly keys?: readonly string[] | undefined;
-  readonly withBody: boolean;
+  /** Characters of bodies that the page has room for; null: none are wanted. */
+  readonly bodiesLengthMax: number | null;
   readonly limit: number;
   readonly offset: number;
 }
 
 /** A page of an item's notes, in the order of their phases. */
 export async function listNotes(handle: Handle, itemId: string, page: NotePage): Promise<ListedNoteRow[]> {
-  const { role, keys, withBody, limit, offset } = page;
-  return await list(handle, [itemId, role ?? null, keys ?? null, withBody, limit, offset]);
+  const { role, keys, bodiesLengthMax, limit, offset } = page;
+  return await list(handle, [itemId, role ?? null, keys ?? null, bodiesLengthMax, limit, offset]);
 }
 
 const places = statement<{ id: string; item_id: string; key: string }>(

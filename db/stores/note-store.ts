@@ -104,13 +104,6 @@ export async function findNote(handle: Handle, itemId: string, key: string): Pro
   return row ?? null;
 }
 
-const byId = statement<NoteRow>("notes_by_id", `select ${NOTE_HEAD}, n.body from notes n where n.id = $1`);
-
-export async function findNoteById(handle: Handle, id: string): Promise<NoteRow | null> {
-  const [row] = await byId(handle, [id]);
-  return row ?? null;
-}
-
 export interface NoteWrite {
   /** For a note that is new; one that exists keeps its own. */
   readonly id: string;
@@ -218,4 +211,14 @@ export async function deleteNotes(
   key: string | null,
 ): Promise<DeletedNoteRow[]> {
   return await remove(handle, [itemId, key]);
+}
+
+const touch = statement<never>(
+  "notes_touch_item",
+  `update item_state set modified_at = greatest(muster_now(), modified_at + interval '1 millisecond') where item_id = $1`,
+);
+
+/** Lets the holder of the item find out, with its next heartbeat, that there is something new to read. */
+export async function touchHeldItem(handle: Handle, itemId: string): Promise<void> {
+  await touch(handle, [itemId]);
 }

@@ -21,3 +21,16 @@ export async function findOtherUse(
   const [row] = await strangers(handle, [call.principal, call.requestId, call.operation, call.fingerprint]);
   return row?.operation ?? null;
 }
+
+const elements = statement<{ element: string }>(
+  "request_elements",
+  `select element from idempotency where principal = $1 and key = $2`,
+);
+
+/** What a call with this key has done already. */
+export async function findElements(
+  handle: Handle,
+  { principal, requestId }: { readonly principal: string; readonly requestId: string },
+): Promise<ReadonlySet<string>> {
+  return new Set((await elements(handle, [principal, requestId])).map((row) => row.element));
+}

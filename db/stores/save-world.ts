@@ -10,6 +10,7 @@ import type { ItemState } from "../../services/core/state.ts";
 import type { Tally, World } from "../../services/core/world.ts";
 import { Column, type ColumnType, type ColumnValue } from "../binary-array.ts";
 import { type Handle, runGenerated } from "../statement.ts";
+import { jsonOrNull } from "./author-columns.ts";
 import type { SavedAnswer } from "./idempotency-store.ts";
 
 /** What one part writes: where each column of its rows comes from, and the statement that reads them as `c`. */
@@ -37,6 +38,7 @@ const STATES: Part<ItemState> = {
     ["available_at", "timestamptz", (s) => s.availableAt],
     ["attempts", "int4", (s) => s.attempts],
     ["dead", "bool", (s) => s.dead],
+    ["review_rounds", "int4", (s) => s.reviewRounds],
     ["agent", "text", (s) => s.claim?.agent ?? null],
     ["session", "text", (s) => s.claim?.session ?? null],
     ["fence", "int8", (s) => s.fence],
@@ -74,6 +76,7 @@ const TALLIED: Part<Counted> = {
     returning 1`,
 };
 
+// Looked up row by row: by a set of ids and then matched, a batch would compare every row with every row.
 const ENDED: Part<World["ended"][number]> = {
   columns: [
     ["item_id", "uuid", (a) => a.itemId],
@@ -81,8 +84,9 @@ const ENDED: Part<World["ended"][number]> = {
     ["reason", "text", (a) => a.reason],
     ["detail", "text", (a) => a.detail],
   ],
-  sql: (rows, ids) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail
-    from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null and a.item_id = any(${ids})`,
+  sql: (rows) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail,
+      ended_xid = pg_current_xact_id()
+    from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null`,
 };
 
 type Opened = World["opened"][number] & { readonly end: World["ended"][number] | undefined };
@@ -94,14 +98,19 @@ const OPENED: Part<Opened> = {
     ["agent", "text", (a) => a.agent],
     ["session", "text", (a) => a.session],
     ["parent_agent", "text", (a) => a.parentAgent],
+    ["actor", "text", (a) => jsonOrNull(a.by.actor)],
+    ["verification", "text", (a) => jsonOrNull(a.by.verification)],
     ["reason", "text", (a) => a.end?.reason ?? null],
     ["detail", "text", (a) => a.end?.detail ?? null],
   ],
   sql: (
     rows,
-  ) => `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail)
+  ) => `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail,
+      ended_xid, actor, verification)
     select c.item_id, c.fence, c.agent, c.session, c.parent_agent, ${NOW},
-      case when c.reason is not null then ${NOW} end, c.reason, c.detail from ${rows}`,
+      case when c.reason is not null then ${NOW} end, c.reason, c.detail,
+      case when c.reason is not null then pg_current_xact_id() end, c.actor::jsonb, c.verification::jsonb
+    from ${rows}`,
 };
 
 const MOVED: Part<World["transitions"][number]> = {
@@ -116,16 +125,17 @@ const MOVED: Part<World["transitions"][number]> = {
     ["summary", "text", (t) => t.summary],
     ["agent", "text", (t) => t.by.agent],
     ["session", "text", (t) => t.by.session],
-    ["actor", "text", (t) => (t.by.actor === null ? null : JSON.stringify(t.by.actor))],
+    ["actor", "text", (t) => jsonOrNull(t.by.actor)],
+    ["verification", "text", (t) => jsonOrNull(t.by.verification)],
     ["fence", "int8", (t) => t.fence],
     ["consumed", "text", (t) => (t.consumed.length === 0 ? null : JSON.stringify(t.consumed))],
   ],
   sql: (
     rows,
   ) => `insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
-      agent, session, actor, fence, consumed_credentials, at)
+      agent, session, actor, verification, fence, consumed_credentials, at)
     select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
-      c.agent, c.session, c.actor::jsonb, c.fence,
+      c.agent, c.session, c.actor::jsonb, c.verification::jsonb, c.fence,
       case when c.consumed is not null then array(select json_array_elements_text(c.consumed::json)) end, ${NOW} from ${rows}`,
 };
 

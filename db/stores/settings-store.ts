@@ -18,3 +18,18 @@ export async function settleSetting(handle: Handle, name: string, proposal: stri
   if (row === undefined) throw new Error(`The setting ${name} was written and is not there.`);
   return row.value;
 }
+
+export async function readSetting(handle: Handle, name: string): Promise<string | null> {
+  const [row] = await read(handle, [name]);
+  return row?.value ?? null;
+}
+
+const write = statement<never>(
+  "settings_write",
+  `insert into muster_settings (name, value) values ($1, $2)
+   on conflict (name) do update set value = excluded.value, updated_at = now()`,
+);
+
+export async function writeSetting(handle: Handle, name: string, value: string): Promise<void> {
+  await write(handle, [name, value]);
+}

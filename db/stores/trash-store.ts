@@ -3,20 +3,26 @@
  * are spelled out: a column that a later migration generates cannot be inserted, and one
  * that it adds has to be thought about here.
  */
+import type { Author } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
+import { restoreTexts, TRASHED_TEXTS } from "./trash-text-store.ts";
+import { authorValues } from "./author-columns.ts";
 
 const insert = statement<{ expires_at: Date }>(
   "trash_insert",
-  `insert into trash (id, item_id, root_id, title, items_count, deleted_by, deleted_at, expires_at, snapshot)
-   select $1, i.id, i.root_id, i.title, cardinality($3::uuid[]), $4, muster_now(),
-     muster_now() + make_interval(days => $5),
+  `insert into trash (id, item_id, root_id, title, items_count, deleted_by, deleted_actor, deleted_verification,
+     deleted_at, expires_at, snapshot)
+   select $1, i.id, i.root_id, i.title, cardinality($3::uuid[]), $5, $6::jsonb, $7::jsonb, muster_now(),
+     muster_now() + make_interval(days => $4),
      jsonb_build_object(
        'items', (select jsonb_agg(to_jsonb(x) order by x.depth, x.id) from items x where x.id = any($3)),
        'states', (select jsonb_agg(to_jsonb(s) order by s.item_id) from item_state s where s.item_id = any($3)),
+       'configs', (select coalesce(jsonb_agg(to_jsonb(p)), '[]') from project_configs p where p.root_id = any($3)),
        'attempts', (select coalesce(jsonb_agg(to_jsonb(a) order by a.item_id, a.fence), '[]')
          from attempts a where a.item_id = any($3)),
        'dependencies', (select coalesce(jsonb_agg(to_jsonb(d) order by d.created_at, d.id), '[]')
-         from dependencies d where d.from_item = any($3) or d.to_item = any($3)))
+         from dependencies d where d.from_item = any($3) or d.to_item = any($3)),
+       ${TRASHED_TEXTS})
    from items i where i.id = $2
    returning expires_at`,
 );
@@ -26,13 +32,14 @@ export interface ThrownAway {
   readonly itemId: string;
   /** The item and everything below it. */
   readonly subtree: readonly string[];
-  readonly by: string | null;
+  readonly by: Author;
   readonly days: number;
 }
 
 /** Keeps a copy of everything that deleting the subtree removes. Answers until when. */
 export async function keepInTrash(handle: Handle, thrown: ThrownAway): Promise<Date> {
-  const [row] = await insert(handle, [thrown.trashId, thrown.itemId, thrown.subtree, thrown.by, thrown.days]);
+  const { trashId, itemId, subtree, days, by } = thrown;
+  const [row] = await insert(handle, [trashId, itemId, subtree, days, ...authorValues(by)]);
   if (!row) throw new Error("an item that does not exist cannot be kept");
   return row.expires_at;
 }
@@ -122,11 +129,12 @@ const restoreItems = statement<never>(
   "trash_restore_items",
   `insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits, needs,
      assignee, properties, metadata, priority, complexity, requires_verification, version, created_at, modified_at,
-     created_by, modified_by)
+     created_by, created_actor, created_verification, modified_by, modified_actor, modified_verification)
    select r.id, coalesce(($2::uuid[])[1], t.item_id), r.parent_id, $2::uuid[] || r.ancestors[$3::int + 1:],
      cardinality($2::uuid[]) + r.depth - $3::int, r.title, r.summary, r.description, r.type, r.tags, r.traits, r.needs,
      r.assignee, r.properties, r.metadata, r.priority, r.complexity, r.requires_verification, r.version + 1,
-     r.created_at, greatest(muster_now(), r.modified_at), r.created_by, r.modified_by
+     r.created_at, greatest(muster_now(), r.modified_at), r.created_by, r.created_actor, r.created_verification,
+     r.modified_by, r.modified_actor, r.modified_verification
    from trash t, jsonb_populate_recordset(null::items, t.snapshot -> 'items') r
    where t.id = $1`,
 );
@@ -147,19 +155,30 @@ const restoreStates = statement<never>(
    where t.id = $1`,
 );
 
+const restoreConfigs = statement<never>(
+  "trash_restore_configs",
+  `insert into project_configs (root_id, config_yaml, fingerprint, history, updated_at, updated_by, actor, verification)
+   select r.root_id, r.config_yaml, r.fingerprint, r.history, r.updated_at, r.updated_by, r.actor, r.verification
+   from trash t, jsonb_populate_recordset(null::project_configs, t.snapshot -> 'configs') r
+   where t.id = $1`,
+);
+
 const restoreAttempts = statement<never>(
   "trash_restore_attempts",
-  `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail, usage)
+  `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail, usage,
+     actor, verification)
    select r.item_id, r.fence, r.agent, r.session, r.parent_agent, r.claimed_at, r.ended_at, r.end_reason, r.detail,
-     r.usage
+     r.usage, r.actor, r.verification
    from trash t, jsonb_populate_recordset(null::attempts, t.snapshot -> 'attempts') r
    where t.id = $1`,
 );
 
 const restoreEdges = statement<never>(
   "trash_restore_edges",
-  `insert into dependencies (id, from_item, to_item, type, unblock_at, on_cancelled, created_at, created_by)
-   select r.id, r.from_item, r.to_item, r.type, r.unblock_at, r.on_cancelled, r.created_at, r.created_by
+  `insert into dependencies (id, from_item, to_item, type, unblock_at, on_cancelled, created_at, created_by,
+     created_actor, created_verification)
+   select r.id, r.from_item, r.to_item, r.type, r.unblock_at, r.on_cancelled, r.created_at, r.created_by,
+     r.created_actor, r.created_verification
    from trash t, jsonb_populate_recordset(null::dependencies, t.snapshot -> 'dependencies') r
    where t.id = $1 and r.id = any($2::uuid[])`,
 );
@@ -177,12 +196,14 @@ export interface Resting {
   readonly depth: number;
 }
 
-/** Brings back items, states with nothing counted against them, and tenures. Edges follow once they are judged. */
+/** Brings back items, states with nothing counted against them, tenures and texts. Edges follow once they are judged. */
 export async function restoreFromTrash(handle: Handle, resting: Resting): Promise<void> {
   const { trashId, ancestors, depth } = resting;
   await restoreItems(handle, [trashId, ancestors, depth]);
   await restoreStates(handle, [trashId]);
   await restoreAttempts(handle, [trashId]);
+  await restoreTexts(handle, trashId);
+  await restoreConfigs(handle, [trashId]);
   await markRestored(handle, [trashId]);
 }
 

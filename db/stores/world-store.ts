@@ -8,8 +8,9 @@
 import type { Edge } from "../../services/core/edges.ts";
 import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import type { Role } from "../../services/core/roles.ts";
+import type { ItemSchema } from "../../services/core/schemas/item-schema.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
-import { NotLocked, World } from "../../services/core/world.ts";
+import { type Configurable, type LoadedNotes, NotLocked, World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
 
@@ -21,9 +22,10 @@ const lock = statement<StateRow & { now: Date }>(
   `${LOCK} from muster_lock($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5) s`,
 );
 
-const surroundings = statement<{ found: Surroundings }>(
+const surroundings = statement<SurroundingsRow>(
   "world_surroundings",
-  `select muster_surroundings($1::uuid[], $2::uuid[], $3::uuid[]) as found`,
+  `select muster_surroundings($1::uuid[], $2::uuid[], $3::uuid[]) as found,
+     muster_configs($1::uuid[] || $2::uuid[]) as configs`,
 );
 
 /** The same with what earlier statements of the transaction have picked and found to be held, started or not. */
@@ -33,9 +35,10 @@ const AHEAD = {
       "world_lock_ahead",
       `${LOCK} from muster_lock($1::uuid[] || muster_held(), $2::uuid[] || muster_picked(), $3::uuid[], $4::uuid[], $5) s`,
     ),
-    surroundings: statement<{ found: Surroundings }>(
+    surroundings: statement<SurroundingsRow>(
       "world_surroundings_ahead",
-      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[] || muster_picked(), $3::uuid[]) as found`,
+      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[] || muster_picked(), $3::uuid[]) as found,
+         muster_configs($1::uuid[] || muster_held() || $2::uuid[] || muster_picked()) as configs`,
     ),
   },
   hold: {
@@ -43,9 +46,10 @@ const AHEAD = {
       "world_lock_ahead_held",
       `${LOCK} from muster_lock($1::uuid[] || muster_held(), $2::uuid[], $3::uuid[] || muster_picked(), $4::uuid[], $5) s`,
     ),
-    surroundings: statement<{ found: Surroundings }>(
+    surroundings: statement<SurroundingsRow>(
       "world_surroundings_ahead_held",
-      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[], $3::uuid[]) as found`,
+      `select muster_surroundings($1::uuid[] || muster_held(), $2::uuid[], $3::uuid[]) as found,
+         muster_configs($1::uuid[] || muster_held() || $2::uuid[]) as configs`,
     ),
   },
 } as const;
@@ -57,6 +61,11 @@ interface Surroundings {
   readonly parents: Readonly<Record<string, readonly [Role, number]>> | null;
   /** Everything below the wanted subtrees. */
   readonly below: readonly string[] | null;
+}
+
+interface SurroundingsRow {
+  readonly found: Surroundings;
+  readonly configs: Readonly<Record<string, string>> | null;
 }
 
 export interface EdgeRow {
@@ -72,6 +81,20 @@ export interface EdgeRow {
 const NEAR_CLOSING = 16;
 const ALL_PARENTS = 2_147_483_647;
 
+export interface FoundRows {
+  readonly states: readonly ItemState[];
+  /** Those that are judged, and their parents. */
+  readonly judged: readonly string[];
+  /** By root: the text that configures it. Roots without one are missing. */
+  readonly configs: ReadonlyMap<string, string>;
+}
+
+export interface Configured {
+  readonly policyOf: (state: ItemState) => ItemPolicy;
+  readonly schemaOf: (item: Configurable) => ItemSchema;
+  readonly notes: LoadedNotes;
+}
+
 export interface LoadWorld {
   /** Items that may close or open again; with their parents and what waits for them. */
   readonly closing?: readonly string[];
@@ -85,9 +108,10 @@ export interface LoadWorld {
   readonly counted?: boolean;
   /** What an earlier try was missing. */
   readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
-  readonly policyOf: (state: ItemState) => ItemPolicy;
   /** Locks and reads the resources that the decision is about; called when the rows are locked. */
-  readonly leasesOf: (states: readonly ItemState[]) => Promise<LeaseBook>;
+  readonly leasesOf: (judged: readonly ItemState[], configured: Configured) => Promise<LeaseBook>;
+  /** What is configured for items of these rows; called when they are locked. */
+  readonly configured: (found: FoundRows) => Promise<Configured>;
   /** What an edge that says nothing means when its blocker is cancelled. */
   readonly onCancelled: Edge["onCancelled"];
 }
@@ -108,12 +132,20 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
   ]);
   refuseGrown(rows, around?.found.below ?? []);
   const states = rows.map(toItemState);
+  const judged = withParents(rows, new Set(around?.found.judged));
+  const configs = new Map(Object.entries(around?.configs ?? {}));
+  const configured = await input.configured({ states, judged, configs });
+  const known = new Set(judged);
   return new World({
+    ...configured,
     now: rows[0]?.now.getTime() ?? 0,
     states,
-    leases: await input.leasesOf(states),
+    leases: await input.leasesOf(
+      states.filter(({ id }) => known.has(id)),
+      configured,
+    ),
     edges: (around?.found.edges ?? []).map((row) => toEdge(row, input.onCancelled)),
-    edgesOf: withParents(rows, new Set(around?.found.judged)),
+    edgesOf: judged,
     subtrees: extra.subtrees,
     parents: new Map(
       Object.entries(around?.found.parents ?? {}).map(([id, [role, openChildren]]) => [
@@ -121,7 +153,6 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
         { role, openChildren },
       ]),
     ),
-    policyOf: input.policyOf,
   });
 }
 

@@ -33,6 +33,8 @@ export async function runApi(command: ApiCommand): Promise<void> {
       redisUrl: config.redisUrl,
       applicationName: "muster api",
       configFiles: configFilesOf(config),
+      filesDir: config.filesDir,
+      degradedModePolicy: config.degradedModePolicy,
       log,
     });
     const { engine, checks } = opened;

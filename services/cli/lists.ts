@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { ListAgentsOutput } from "../contract/operations/list-agents.ts";
 import type { ListClaimsOutput } from "../contract/operations/list-claims.ts";
-import type { FullItem, QueryItemsRequest, SearchItemsOutput } from "../contract/operations/query-items.ts";
+import type { FullItem, QueryItemsRequest, ListItemsOutput } from "../contract/operations/query-items.ts";
 import { operationByName } from "../contract/registry.ts";
 import { clientConfig, readConfig } from "../runtime/config.ts";
 import { createClient } from "../worker-sdk/client.ts";
@@ -86,7 +86,7 @@ export async function listItems({ json, ...filter }: ListOptions): Promise<void>
   const given = Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, NUMERIC.has(name) ? Number(value) : value] as const);
-  const list = await query<SearchItemsOutput>({ operation: "search", ...Object.fromEntries(given) });
+  const list = await query<ListItemsOutput>({ operation: "search", ...Object.fromEntries(given) });
   print(json === true, list, () => {
     if (list.items.length === 0) return "No items match.";
     const rows = list.items.map((item) => [

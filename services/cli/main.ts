@@ -3,7 +3,7 @@
  * The `muster` command. Each subcommand loads its own code when it runs, so that `muster
  * status` does not pay for a database and `muster --help` pays for nothing.
  */
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EXIT } from "../contract/errors.ts";
 import { VERSION } from "../runtime/version.ts";
 import { runCommand } from "./failure.ts";
@@ -70,6 +70,18 @@ command(program, "migrate", "bring the database to the schema of this version").
       await migrateDatabase({ json });
     }),
 );
+
+command(program, "import", "bring the database of another tool over; what is there already stays as it is")
+  .argument("<file>", "the database")
+  .addOption(
+    new Option("--from <tool>", "the tool that made it").choices(["task-orchestrator"]).makeOptionMandatory(),
+  )
+  .action((file: string, { json = false }: Json) =>
+    runCommand(json, async () => {
+      const { importFile } = await import("./import/main.ts");
+      await importFile(file, { json });
+    }),
+  );
 
 program
   .command("mcp")

@@ -90,6 +90,22 @@ export const expectedNote = answer({
   exists: z.boolean(),
 });
 
+/** A note that a move asks for and nobody has written. */
+export const missingNote = answer({
+  key: z.string(),
+  description: z.string().optional(),
+  guidance: z.string().optional(),
+  skill: z.string().optional(),
+});
+
+/** A note whose author should have been another one. Never who. */
+export const violation = answer({
+  key: z.string(),
+  seat: z.string().optional(),
+  constraint: z.string(),
+  conflictingSeat: z.string().optional(),
+});
+
 /** What one element of a batch ran into; the other elements were handled. */
 export const elementFailure = answer({
   index: z.int(),

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { answer, ancestor, at, id, itemHeadShape } from "./answers.ts";
 import { countPresent, crossField } from "./cross-field.ts";
+import { brief, briefLines } from "./briefs.ts";
 import * as fields from "./fields.ts";
 import { selector } from "./filters.ts";
 import { CLAIM_REF_LENGTH_MAX, TTL_DEFAULT_SECONDS } from "./limits.ts";
@@ -18,6 +19,7 @@ const entryShape = {
   start: fields.flag.default(false).describe("Also move queue to work."),
   fence: fields.fence.optional().describe("Takes your own claim over from another session."),
   claimRef: z.string().trim().min(1).max(CLAIM_REF_LENGTH_MAX).optional().describe("Echoed."),
+  include: z.enum(["brief"]).optional().describe("Also answers what working on it needs."),
   // Accepted since the original accepts it; the holder is actor.id.
   agentId: unlisted(z.string().optional()),
 };
@@ -57,6 +59,8 @@ const claimGranted = answer({
   warnings: z.array(z.string()).optional(),
   replayed: z.boolean().optional(),
   fenceCurrent: z.boolean().optional(),
+  /** As of now, also in a replay. */
+  brief: brief.optional(),
 });
 export type ClaimGranted = z.output<typeof claimGranted>;
 
@@ -151,6 +155,7 @@ export function claimLines(result: ClaimResult, workerId: string | undefined): s
     }),
     item.summary ? `Summary: ${oneLine(item.summary, 500)}` : "",
     item.parentId ? `Parent: ${item.parentId}` : "",
+    ...(result.brief === undefined ? [] : briefLines(result.brief).slice(1)),
     ...(result.warnings ?? []).map((warning) => `Warning: ${warning}`),
     replay,
     nextStep(result, workerId),

@@ -1,8 +1,10 @@
 /** The only error that leaves the engine, and what the doors make of it. */
-import { ERRORS, type ErrorCode, type ErrorKind } from "./error-table.ts";
+import type { ErrorKind } from "./error-kinds.ts";
+import { ERRORS, type ErrorCode } from "./error-table.ts";
 import { matchesText } from "./rendering.ts";
 
-export { ERRORS, EXIT, type ErrorCode, type ErrorEntry, type ErrorKind } from "./error-table.ts";
+export { EXIT, type ErrorEntry, type ErrorKind } from "./error-kinds.ts";
+export { ERRORS, type ErrorCode } from "./error-table.ts";
 
 export interface FaultOptions {
   readonly details?: Readonly<Record<string, unknown>>;

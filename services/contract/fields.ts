@@ -223,6 +223,11 @@ export const offset = z.int().min(0).default(0);
 export const properties = z
   .preprocess(objectFromText, z.record(z.string(), z.unknown()))
   .superRefine((value, ctx) => {
+    const inexact = inexactNumber(value);
+    if (inexact !== undefined) {
+      const message = `has the number ${inexact}, which did not arrive as it was sent: numbers of this size go as text, in quotes`;
+      ctx.addIssue({ code: "custom", message, input: value });
+    }
     const size = sizeOfJson(value);
     if (size <= limits.PROPERTIES_SIZE_MAX_BYTES) return;
     const message = `must be at most ${limits.PROPERTIES_SIZE_MAX_BYTES} bytes of JSON, not ${size}`;
@@ -236,6 +241,21 @@ function sizeOfJson(value: unknown): number {
     return Number.POSITIVE_INFINITY; // Nested too deeply to be written at all.
   }
 }
+
+/** A whole number beyond what JSON readers keep exactly: it has been changed before anybody could look. */
+function inexactNumber(value: unknown, depth = 0): number | undefined {
+  if (typeof value === "number")
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? value : undefined;
+  if (typeof value !== "object" || value === null || depth > PROPERTIES_DEPTH_MAX) return undefined;
+  for (const part of Object.values(value)) {
+    const found = inexactNumber(part, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What lies deeper is refused for its depth. */
+const PROPERTIES_DEPTH_MAX = 500;
 
 function objectFromText(value: unknown): unknown {
   if (typeof value !== "string") return value;

@@ -25,15 +25,39 @@ export const RESOURCE_KEY_LENGTH_MAX = 128;
 export const CREDENTIALS_PER_TRANSITION_MAX = 8;
 export const LEASE_HISTORY_LIMIT_MAX = 500;
 export const LEASE_HISTORY_LIMIT_DEFAULT = 100;
+export const PLAN_DOCUMENT_SIZE_MAX_BYTES = 65_536;
+/** Rules are read by every agent that they concern. */
+export const RULE_SIZE_MAX_BYTES = 16_384;
+export const DOCUMENT_SLUG_LENGTH_MAX = 200;
+export const RULE_KEY_LENGTH_MAX = 100;
 export const REASON_LENGTH_MAX = 4_000;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
 export const BATCH_SIZE_MAX = 100;
 export const TREE_DEPTH_MAX = 64;
+/** Items of one call that makes a tree, and what hangs on them. */
+export const TREE_ITEMS_MAX = 1_000;
+export const TREE_DEPENDENCIES_MAX = 5_000;
+export const TREE_NOTES_MAX = 5_000;
+export const TREE_ANCHORS_PER_ITEM_MAX = 50;
+export const TREE_REF_LENGTH_MAX = 64;
 export const TAGS_PER_ITEM_MAX = 32;
 export const TAG_LENGTH_MAX = 100;
 export const CAPABILITIES_MAX = 32;
 export const DEPENDENCIES_PER_ITEM_MAX = 500;
+
+/** How much of a graph of dependencies one answer goes through. */
+export const GRAPH_ITEMS_MAX = 1_000;
+export const GRAPH_DEPTH_MAX = 1_000;
+
+/** A brief, as sent. The smallest still has the item, and names everything else. */
+export const BRIEF_SIZE_MIN_BYTES = 2_000;
+export const BRIEF_SIZE_DEFAULT_BYTES = 24_000;
+export const BRIEF_SIZE_MAX_BYTES = 60_000;
+/** Transitions that a session resumes with. */
+export const TRANSITIONS_LIMIT_MAX = 200;
+export const TRANSITIONS_LIMIT_DEFAULT = 10;
+export const CURSOR_LENGTH_MAX = 8_000;
 
 export const LIST_LIMIT_MAX = 100;
 export const LIST_LIMIT_DEFAULT = 50;
@@ -66,3 +90,5 @@ export const TTL_DEFAULT_SECONDS = 900;
 
 /** How long a delete can be undone. */
 export const TRASH_KEPT_DAYS = 30;
+/** Notes that one transition may bring along. */
+export const NOTES_PER_TRANSITION_MAX = 20;

@@ -6,8 +6,11 @@ import type { z } from "zod";
 import type { Operation, Toolset } from "./operation.ts";
 import { advanceItem } from "./operations/advance-item.ts";
 import { claimItem } from "./operations/claim-item.ts";
+import { completeTree } from "./operations/complete-tree.ts";
+import { createWorkTree } from "./operations/create-work-tree.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
+import { getContext } from "./operations/get-context.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
@@ -17,7 +20,13 @@ import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { releaseLeases } from "./operations/release-leases.ts";
+import { manageNotes } from "./operations/manage-notes.ts";
+import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
+import { manageProjectConfig } from "./operations/manage-project-config.ts";
+import { queryDependencies } from "./operations/query-dependencies.ts";
 import { queryItems } from "./operations/query-items.ts";
+import { queryNotes } from "./operations/query-notes.ts";
+import { queryRules } from "./operations/query-rules.ts";
 
 const byName = {
   claim_item: claimItem,
@@ -29,6 +38,15 @@ const byName = {
   get_blocked_items: getBlockedItems,
   manage_items: manageItems,
   manage_dependencies: manageDependencies,
+  manage_notes: manageNotes,
+  query_notes: queryNotes,
+  manage_project_config: manageProjectConfig,
+  query_dependencies: queryDependencies,
+  get_context: getContext,
+  create_work_tree: createWorkTree,
+  complete_tree: completeTree,
+  manage_plan_documents: managePlanDocuments,
+  query_rules: queryRules,
   list_claims: listClaims,
   list_agents: listAgents,
   list_leases: listLeases,

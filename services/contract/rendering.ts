@@ -37,7 +37,8 @@ interface ItemLine {
 
 /** An item on one line: id, place, weight, title. */
 export function itemLine(item: ItemLine): string {
-  const weight = facts({ complexity: item.complexity, tags: item.tags });
+  const tags = item.tags ? oneLine(item.tags, 120) : null;
+  const weight = facts({ complexity: item.complexity, tags });
   const place = [item.role, item.priority].filter(Boolean).join("/");
   return `${item.id} [${place}] ${oneLine(item.title, 120)}${weight === "" ? "" : ` (${weight})`}`;
 }

@@ -18,7 +18,19 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
     version: "1.1.0",
     date: "2026-12-01",
-    changes: ["advance_item: credentialRefs in a transition, and what it says of resources."],
+    changes: [
+      "manage_project_config: the text that a project configures itself with.",
+      "query_items: operation schema, with rootId.",
+      "query_items: search with query, matchMode, kinds; overview with itemId or anchorId, includeChildren, excludeTerminal.",
+      "manage_notes: write, edit by anchor, undo and delete notes. query_notes: read, search, history and diff of them.",
+      "manage_items: update takes edits, undo and mergeProperties. query_items: operations history and diff.",
+      "get_context: an item's gate, its brief, an agent's own and dispatched work, what happened, what is stuck. claim_item and claimNext: include brief.",
+      "query_dependencies: the edges of an item, the graph around it, and what points at it.",
+      "create_work_tree: a tree of items with dependencies and notes, all or nothing.",
+      "complete_tree: complete or cancel a subtree or a list of items, in order.",
+      "manage_plan_documents: plans and rules of a project. query_rules: a rule by its key, or by the note that names it.",
+      "advance_item: credentialRefs in a transition, and what it says of resources.",
+    ],
   },
   {
     version: "1.0.0",

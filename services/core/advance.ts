@@ -3,14 +3,17 @@
  * stands against it, what follows. `advance_item` applies the answer; previews throw it
  * away. A refusal changes nothing.
  */
-import { cascade, type CascadeEvent, closeWithheld } from "./cascade.ts";
+import { cascade, type CascadeEvent, closeWithheld, keptClosedAbove } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
 import { strangeCredential } from "./leases/declared.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
+import { gateFindings, judgeGate } from "./gate.ts";
 import { moveItem } from "./move.ts";
 import { judgeFailure } from "./retry.ts";
+import { sendsBackOnceMore, stopReviewing } from "./review.ts";
 import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
+import type { IndependenceFinding, NoteObstacle } from "./schemas/note-gate.ts";
 import type { EndReason, Holder, ItemState } from "./state.ts";
 import { bury, endTenure } from "./tenure.ts";
 import { judgeWriter, type Writer, type WriterContext } from "./writer.ts";
@@ -47,6 +50,8 @@ export interface AdvanceApplied {
   readonly claimEnded: boolean;
   /** What an operator had taken from it. */
   readonly lostLeases: readonly string[];
+  /** Notes that should have had another author; where the schema refuses such, there are none. */
+  readonly findings: readonly IndependenceFinding[];
 }
 
 export type AdvanceRefusal =
@@ -66,6 +71,14 @@ export type AdvanceRefusal =
   | { readonly code: "open_children"; readonly openChildren: number }
   /** The caller names a resource that is none of the item's. */
   | { readonly code: "strange_credential"; readonly credential: string; readonly declared: readonly string[] }
+  /** It would be alive under a closed item that no cascade opens. */
+  | { readonly code: "parent_closed"; readonly parentId: string }
+  | {
+      readonly code: "gate_blocked";
+      readonly obstacle: NoteObstacle;
+      readonly from: Role;
+      readonly to: Role;
+    }
   | {
       readonly code: "resource_unavailable";
       readonly contended: LeaseObstacle;
@@ -144,6 +157,10 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.role === "terminal" && item.openChildren > 0) {
     return { code: "open_children", openChildren: item.openChildren };
   }
+  const closed = item.role === "terminal" ? keptClosedAbove(world, item.id) : null;
+  if (closed !== null) return { code: "parent_closed", parentId: closed };
+  const obstacle = judgeGate(world, item, target.role, trigger === "cancel");
+  if (obstacle !== null) return { code: "gate_blocked", obstacle, from: item.role, to: target.role };
   const contended = target.role === "work" && item.role !== "work" ? judgeLeases(world, item) : null;
   return contended === null ? null : { code: "resource_unavailable", contended, position: null };
 }
@@ -161,6 +178,7 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
   const state = world.get(before.id);
   return {
     kind: "applied",
+    findings: gateFindings(world, before, state.role, request.trigger === "cancel"),
     previousRole: before.role,
     state,
     cascades,
@@ -191,12 +209,18 @@ function applyMove(
     trigger,
   );
   if (target.kind !== "to") throw new Error("a judged transition was refused");
+  if (trigger === "rework" && !request.operator && sendsBackOnceMore(world, before)) {
+    keepOpen(world, before.id);
+    stopReviewing(world, before, request, { events: cascades, unblocked });
+    return;
+  }
   const ends = endReason(trigger, target.role, target.outcome);
   if (ends !== null) clearClaim(world, before.id, ends, null);
   const freed = moveItem(world, before.id, {
     role: target.role,
     outcome: target.outcome,
-    label: request.label ?? labelAfter(trigger, target.role, before.statusLabel),
+    label:
+      request.label ?? labelAfter(trigger, target.role, before.statusLabel, world.schemaOf(before).labels),
     trigger,
     summary: request.summary,
     by: request.by,
@@ -204,7 +228,10 @@ function applyMove(
   });
   resetCount(world, before, target.role, request.operator);
   const above = cascade(world, before.id, before.role, request.by, before.claim ?? holderOf(request.writer));
-  if (trigger === "rework") keepOpen(world, before.id);
+  if (trigger === "rework") {
+    keepOpen(world, before.id);
+    world.update(before.id, { reviewRounds: before.reviewRounds + 1 });
+  }
   // With its holder gone nothing keeps a container open whose closing was only withheld.
   if (world.get(before.id).claim === null) closeWithheld(world, before.id, above);
   cascades.push(...above.events);
@@ -236,6 +263,7 @@ function resetCount(world: World, before: ItemState, role: Role, operator: boole
   const revived = before.dead && operator && role !== "terminal";
   const entersReview = role === "review" && before.role === "work";
   if (entersReview || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
+  if (before.role === "terminal" || revived) world.update(before.id, { reviewRounds: 0 });
 }
 
 function applyFailure(

@@ -11,9 +11,11 @@
  * finish in any order.
  */
 import { clearClaim } from "./clear-claim.ts";
+import { judgeGate } from "./gate.ts";
 import { judgeLeases } from "./leases/hold-leases.ts";
 import { labelAfter, type Role } from "./roles.ts";
 import { moveItem, type Unblocked } from "./move.ts";
+import type { NoteObstacle } from "./schemas/note-gate.ts";
 import type { Holder, ItemState } from "./state.ts";
 import { type Author, NOBODY, NotLocked, type World } from "./world.ts";
 
@@ -24,6 +26,8 @@ export interface CascadeEvent {
   readonly applied: boolean;
   readonly dependencyBlocked?: true;
   readonly roleBlocked?: true;
+  /** Its notes do not let it pass. */
+  readonly gateBlocked?: NoteObstacle;
   /** Somebody holds the parent: it closes when that claim ends. */
   readonly held?: true;
   /** What it has to have in work is taken: the child goes on without it. */
@@ -46,7 +50,8 @@ export function cascade(
 ): CascadeReport {
   const report: CascadeReport = { events: [], unblocked: [] };
   const to = world.get(childId).role;
-  if (to === "terminal" && from !== "terminal") closeUpward(world, childId, by, caller, report);
+  const origin: Origin = { by, caller, cancels: world.get(childId).outcome === "cancelled" };
+  if (to === "terminal" && from !== "terminal") closeUpward(world, childId, origin, report);
   if (from === "terminal" && to !== "terminal") reopenUpward(world, childId, by, report);
   if (to === "work") startUpward(world, childId, by, report);
   return report;
@@ -60,9 +65,19 @@ export function closeWithheld(world: World, id: string, report: CascadeReport): 
     world.update(id, { closeWithheld: false });
     return;
   }
-  closeOne(world, state, NOBODY, null, report);
-  if (world.get(id).role === "terminal") closeUpward(world, id, NOBODY, null, report);
+  closeOne(world, state, ITSELF, report);
+  if (world.get(id).role === "terminal") closeUpward(world, id, ITSELF, report);
 }
+
+/** What a cascade began with. */
+interface Origin {
+  readonly by: Author;
+  readonly caller: Holder | null;
+  /** A cancelled child asks no parent for its notes: there is nothing to show for it. */
+  readonly cancels: boolean;
+}
+
+const ITSELF: Origin = { by: NOBODY, caller: null, cancels: false };
 
 /**
  * The last open child of `parentId` was moved away or deleted, and closed ones remain:
@@ -75,7 +90,7 @@ export function closeEmptied(
   caller: Holder | null,
 ): CascadeReport {
   const report: CascadeReport = { events: [], unblocked: [] };
-  closeChain(world, world.get(parentId), by, caller, report);
+  closeChain(world, world.get(parentId), { by, caller, cancels: false }, report);
   return report;
 }
 
@@ -88,30 +103,18 @@ function parentOf(world: World, id: string): ItemState | null {
   return parent;
 }
 
-function closeUpward(
-  world: World,
-  id: string,
-  by: Author,
-  caller: Holder | null,
-  report: CascadeReport,
-): void {
+function closeUpward(world: World, id: string, origin: Origin, report: CascadeReport): void {
   const { parentId } = world.get(id);
   // A parent that is only counted keeps an open child.
   if (parentId !== null && world.tallies.has(parentId)) return;
-  closeChain(world, parentOf(world, id), by, caller, report);
+  closeChain(world, parentOf(world, id), origin, report);
 }
 
-function closeChain(
-  world: World,
-  first: ItemState | null,
-  by: Author,
-  caller: Holder | null,
-  report: CascadeReport,
-): void {
+function closeChain(world: World, first: ItemState | null, origin: Origin, report: CascadeReport): void {
   for (let parent = first; parent; parent = parentOf(world, parent.id)) {
     if (parent.openChildren > 0 || parent.role === "terminal") return;
     if (world.policyOf(parent).lifecycle !== "auto") return;
-    closeOne(world, parent, by, caller, report);
+    closeOne(world, parent, origin, report);
     if (world.get(parent.id).role !== "terminal") return;
   }
 }
@@ -119,8 +122,7 @@ function closeChain(
 function closeOne(
   world: World,
   parent: ItemState,
-  by: Author,
-  caller: Holder | null,
+  { by, caller, cancels }: Origin,
   report: CascadeReport,
 ): void {
   const event = { itemId: parent.id, previousRole: parent.role, targetRole: "terminal" as const };
@@ -137,12 +139,22 @@ function closeOne(
     report.events.push({ ...event, applied: false, held: true });
     return;
   }
+  const obstacle = judgeGate(world, parent, "terminal", cancels);
+  if (obstacle !== null) {
+    report.events.push({ ...event, applied: false, gateBlocked: obstacle });
+    return;
+  }
   clearClaim(world, parent.id, "completed", null);
   const outcome = parent.doneChildren > 0 ? "done" : "cancelled";
   const unblocked = moveItem(world, parent.id, {
     role: "terminal",
     outcome,
-    label: labelAfter(outcome === "done" ? "cascade" : "cancel", "terminal", parent.statusLabel),
+    label: labelAfter(
+      outcome === "done" ? "cascade" : "cancel",
+      "terminal",
+      parent.statusLabel,
+      world.schemaOf(parent).labels,
+    ),
     trigger: "cascade",
     summary: null,
     by,
@@ -151,9 +163,19 @@ function closeOne(
   report.unblocked.push(...unblocked);
 }
 
+/**
+ * The closed ancestor that an item would be alive under if it opened again: one whose schema keeps
+ * cascades from it. Null: whatever is closed above opens with it.
+ */
+export function keptClosedAbove(world: World, id: string): string | null {
+  for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
+    if (world.policyOf(parent).lifecycle !== "auto") return parent.id;
+  }
+  return null;
+}
+
 function reopenUpward(world: World, id: string, by: Author, report: CascadeReport): void {
   for (let parent = parentOf(world, id); parent?.role === "terminal"; parent = parentOf(world, parent.id)) {
-    if (world.policyOf(parent).lifecycle !== "auto") return;
     // A live child under a closed parent would never be offered: without what work takes, it opens to the queue.
     applyUpward(world, parent, judgeLeases(world, parent) === null ? "work" : "queue", by, report);
   }
@@ -182,6 +204,17 @@ function startUpward(world: World, id: string, by: Author, report: CascadeReport
       });
       return;
     }
+    const obstacle = judgeGate(world, parent, "work", false);
+    if (obstacle !== null) {
+      report.events.push({
+        itemId: parent.id,
+        previousRole: parent.role,
+        targetRole: "work",
+        applied: false,
+        gateBlocked: obstacle,
+      });
+      return;
+    }
     const contended = judgeLeases(world, parent);
     if (contended !== null) {
       report.events.push({
@@ -202,7 +235,7 @@ function applyUpward(world: World, parent: ItemState, role: Role, by: Author, re
   const unblocked = moveItem(world, parent.id, {
     role,
     outcome: null,
-    label: labelAfter("cascade", role, parent.statusLabel),
+    label: labelAfter("cascade", role, parent.statusLabel, world.schemaOf(parent).labels),
     trigger: "cascade",
     summary: null,
     by,

@@ -30,6 +30,80 @@ export function containingPath(graph: OrderGraph, child: string, parent: string)
   return up === null ? null : [child, ...up];
 }
 
+/**
+ * Items along some cycle of the graph, starting and ending with the same one; null if there is
+ * none. Looks at everything once, however many edges there are: for a graph that is all new.
+ */
+export function findCycle(graph: OrderGraph): string[] | null {
+  return walkBack(peel(graph).left);
+}
+
+/**
+ * The items in rounds: whatever has to end before an item ends is in an earlier round than it.
+ * Items on a cycle come last, in no order.
+ */
+export function roundsOf(graph: OrderGraph): string[][] {
+  const { rounds } = peel(graph);
+  const roundOf = (id: string): number => rounds.get(node(id, "end")) ?? Number.MAX_SAFE_INTEGER;
+  const byRound = Map.groupBy(itemsIn(graph), roundOf);
+  return [...byRound].toSorted(([a], [b]) => a - b).map(([, items]) => items);
+}
+
+function itemsIn(graph: OrderGraph): Set<string> {
+  return new Set([...graph.parentOf.keys(), ...[...graph.blocks].flatMap(([id, to]) => [id, ...to])]);
+}
+
+interface Peeled {
+  /** By node: how many ends come before it, at most, one after the other. */
+  readonly rounds: ReadonlyMap<string, number>;
+  /** What is on a cycle or behind one, with what comes after each. */
+  readonly left: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Takes away, again and again, what nothing comes before. */
+function peel(graph: OrderGraph): Peeled {
+  const left = new Map(
+    [...itemsIn(graph)]
+      .flatMap((id) => [node(id, "start"), node(id, "end")])
+      .map((at) => [at, successors(graph, at)] as const),
+  );
+  const before = new Map<string, number>();
+  for (const at of [...left.values()].flat()) before.set(at, (before.get(at) ?? 0) + 1);
+  const free = [...left.keys()].filter((at) => !before.has(at));
+  const waits = new Map<string, number>();
+  const rounds = new Map<string, number>();
+  for (let at = free.pop(); at !== undefined; at = free.pop()) {
+    const round = waits.get(at) ?? 0;
+    rounds.set(at, round);
+    const next = at.startsWith("end ") ? round + 1 : round;
+    for (const after of left.get(at) ?? []) {
+      waits.set(after, Math.max(waits.get(after) ?? 0, next));
+      const others = (before.get(after) ?? 0) - 1;
+      if (others === 0) free.push(after);
+      before.set(after, others);
+    }
+    left.delete(at);
+  }
+  return { rounds, left };
+}
+
+/** Whatever is left has something before it that is left as well, so going back must meet itself. */
+function walkBack(next: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const cameFrom = new Map<string, string>();
+  for (const [at, successorsOfIt] of next) {
+    for (const after of successorsOfIt) if (next.has(after)) cameFrom.set(after, at);
+  }
+  const met = new Map<string, number>();
+  const walked: string[] = [];
+  for (let at = next.keys().next().value; at !== undefined; at = cameFrom.get(at)) {
+    walked.push(at);
+    const first = met.get(at);
+    if (first !== undefined) return itemsOf(walked.slice(first).toReversed());
+    met.set(at, walked.length - 1);
+  }
+  return null;
+}
+
 function pathBetween(graph: OrderGraph, from: string, goal: string): string[] | null {
   const cameFrom = new Map<string, string | null>([[from, null]]);
   const queue = [from];
@@ -59,10 +133,13 @@ function successors(graph: OrderGraph, at: string): string[] {
 }
 
 function itemsAlong(cameFrom: ReadonlyMap<string, string | null>, end: string): string[] {
-  const items: string[] = [];
-  for (let at: string | null = end; at !== null; at = cameFrom.get(at) ?? null) {
-    const id = at.slice(at.indexOf(" ") + 1);
-    if (items.at(-1) !== id) items.push(id);
-  }
-  return items.toReversed();
+  const nodes: string[] = [];
+  for (let at: string | null = end; at !== null; at = cameFrom.get(at) ?? null) nodes.push(at);
+  return itemsOf(nodes.toReversed());
+}
+
+/** Each item once, where its start and its end follow each other. */
+function itemsOf(nodes: readonly string[]): string[] {
+  const ids = nodes.map((at) => at.slice(at.indexOf(" ") + 1));
+  return ids.filter((id, index) => id !== ids[index - 1]);
 }

@@ -25,15 +25,16 @@ export interface KnownGraph {
   /** How many edges each end has. */
   readonly edgesOf: ReadonlyMap<string, number>;
   readonly edgesMax: number;
-  readonly order: OrderGraph;
+  /** Null where somebody else has made sure that nothing closes a cycle. */
+  readonly order: OrderGraph | null;
 }
 
 /** Refusals by position; null where nothing stands against an edge. */
 export function judgeNewEdges(edges: readonly NewEdge[], known: KnownGraph): (EdgeRefusal | null)[] {
   const drawn = new Set(known.drawn.map(keyOf));
   const counts = new Map(known.edgesOf);
-  const blocks = new Map(known.order.blocks);
-  const order: OrderGraph = { ...known.order, blocks };
+  const blocks = new Map(known.order?.blocks);
+  const order = known.order === null ? null : { ...known.order, blocks };
   return edges.map((edge) => {
     const refusal = judge(edge, known, drawn, counts, order);
     if (refusal !== null) return refusal;
@@ -49,7 +50,7 @@ function judge(
   known: KnownGraph,
   drawn: ReadonlySet<string>,
   counts: ReadonlyMap<string, number>,
-  order: OrderGraph,
+  order: OrderGraph | null,
 ): EdgeRefusal | null {
   const { from, to } = edge;
   const missing = [from, to].find((id) => !known.exists(id));
@@ -58,7 +59,7 @@ function judge(
   if (drawn.has(keyOf(edge))) return { code: "duplicate" };
   const full = [from, to].find((id) => (counts.get(id) ?? 0) >= known.edgesMax);
   if (full !== undefined) return { code: "too_many", id: full };
-  if (!edge.blocks) return null;
+  if (!edge.blocks || order === null) return null;
   const path = closingPath(order, from, to);
   return path === null ? null : { code: "cycle", path };
 }

@@ -118,11 +118,12 @@ export function labelAfter(
   trigger: Trigger | "cascade",
   target: Role,
   current: string | null,
+  labels: Readonly<Partial<Record<Trigger | "cascade", string | null>>> = DEFAULT_LABELS,
 ): string | null {
   const named = trigger === "start" && target === "terminal" ? "complete" : trigger;
   // A parent that is pulled to work by its child is in progress, never "done".
   const key = named === "cascade" && target === "work" ? "start" : named;
-  const label = DEFAULT_LABELS[key];
-  if (label !== undefined) return label;
+  const label = labels[key] ?? null;
+  if (label !== null) return label;
   return target === "blocked" ? current : null;
 }

@@ -54,6 +54,8 @@ export interface ItemState {
   readonly leased: readonly string[];
   /** Keys that an operator took away since it entered work. */
   readonly lostLeases: readonly string[];
+  /** How often a review has sent it back since it was opened. */
+  readonly reviewRounds: number;
 }
 
 /** What an item's schema says about its life. */

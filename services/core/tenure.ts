@@ -21,6 +21,8 @@ import { type Author, NOBODY, type World } from "./world.ts";
 export interface Grant extends Holder {
   readonly parentAgent: string | null;
   readonly ttlMs: number;
+  /** Who claims, as it is written down. */
+  readonly by?: Author;
   /** Kept over a change of session of one agent, else the instant of this claim. */
   readonly originalClaimedAt?: number;
 }
@@ -48,6 +50,7 @@ export function grant(world: World, id: string, to: Grant): ItemState {
     agent: to.agent,
     session: to.session,
     parentAgent: to.parentAgent,
+    by: to.by ?? NOBODY,
     claimedAt: world.now,
   });
   world.events.push({
@@ -151,12 +154,13 @@ export function bury(
   summary: string,
   by: Author,
   report: CascadeReport,
+  label = "dead",
 ): void {
   const { role } = world.get(id);
   const unblocked = moveItem(world, id, {
     role: "blocked",
     outcome: null,
-    label: "dead",
+    label,
     trigger,
     summary,
     by,
@@ -168,7 +172,7 @@ export function bury(
     type: "item.dead",
     itemId: id,
     rootId: after.rootId,
-    data: { attempts: after.attempts },
+    data: { attempts: after.attempts, label },
   });
   const above = cascade(world, id, role, by, null);
   report.events.push(...above.events);

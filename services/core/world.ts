@@ -12,9 +12,13 @@ import type { Edge } from "./edges.ts";
 import { emptyBook, type LeaseBook } from "./leases/lease-book.ts";
 import { NotLocked } from "./not-locked.ts";
 import type { Role } from "./roles.ts";
+import { type ItemSchema, SCHEMA_FREE } from "./schemas/item-schema.ts";
+import type { FilledNotes } from "./schemas/note-gate.ts";
 import type { EndReason, Holder, ItemPolicy, ItemState } from "./state.ts";
 
 export { NotLocked };
+
+const NO_NOTES: FilledNotes = new Map();
 
 export interface TransitionRecord {
   readonly itemId: string;
@@ -55,6 +59,7 @@ export interface OpenedAttempt extends Holder {
   readonly itemId: string;
   readonly fence: number;
   readonly parentAgent: string | null;
+  readonly by: Author;
   /** Milliseconds of the database's clock. */
   readonly claimedAt: number;
 }
@@ -88,13 +93,27 @@ export interface WorldInput {
   /** Parents as they were when somebody glanced at them without a lock. */
   readonly parents?: ReadonlyMap<string, GlimpsedParent>;
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  /** Nothing is configured if it does not say. */
+  readonly schemaOf?: (item: Configurable) => ItemSchema;
+  /** Notes that say something, by item. Nobody loaded any if it does not say. */
+  readonly notes?: LoadedNotes;
   /** Nothing declares resources if it does not say. */
   readonly leases?: LeaseBook;
+}
+
+/** What an item's schema follows from. */
+export type Configurable = Pick<ItemState, "id" | "rootId" | "type" | "tags" | "traits">;
+
+export interface LoadedNotes {
+  readonly filled: ReadonlyMap<string, FilledNotes>;
+  /** Items whose notes were read, whether or not they have any. */
+  readonly of: ReadonlySet<string>;
 }
 
 export class World {
   readonly now: number;
   readonly policyOf: (state: ItemState) => ItemPolicy;
+  readonly schemaOf: (item: Configurable) => ItemSchema;
   /** Leases on the resources that are locked. */
   readonly leases: LeaseBook;
   readonly transitions: TransitionRecord[] = [];
@@ -108,10 +127,14 @@ export class World {
   readonly #subtrees: ReadonlySet<string>;
   readonly #parents: ReadonlyMap<string, GlimpsedParent>;
   readonly #tallies = new Map<string, Tally>();
+  readonly #notes: LoadedNotes;
+  readonly #brought = new Map<string, FilledNotes>();
 
   constructor(input: WorldInput) {
     this.now = input.now;
     this.policyOf = input.policyOf;
+    this.schemaOf = input.schemaOf ?? (() => SCHEMA_FREE);
+    this.#notes = input.notes ?? { filled: new Map(), of: new Set() };
     this.leases = input.leases ?? emptyBook();
     this.#subtrees = new Set(input.subtrees);
     this.#parents = input.parents ?? new Map();
@@ -181,6 +204,23 @@ export class World {
     return this.#edgesFrom.get(id) ?? [];
   }
 
+  /**
+   * The notes of an item that say something.
+   * @throws NotLocked if nobody read them: a gate must not be judged by notes that were not looked at
+   */
+  notesOf(id: string): FilledNotes {
+    const brought = this.#brought.get(id);
+    if (!this.#notes.of.has(id)) throw new NotLocked([id]);
+    const stored = this.#notes.filled.get(id) ?? NO_NOTES;
+    return brought === undefined ? stored : new Map([...stored, ...brought]);
+  }
+
+  /** Judges the item as if these notes were written; null: as it is. */
+  bringNotes(id: string, notes: FilledNotes | null): void {
+    if (notes === null) this.#brought.delete(id);
+    else this.#brought.set(id, notes);
+  }
+
   hasEdgesOf(id: string): boolean {
     return this.#edgesOf === null || this.#edgesOf.has(id);
   }
@@ -201,9 +241,12 @@ export class World {
       subtrees: this.#subtrees,
       parents: this.#parents,
       policyOf: this.policyOf,
+      schemaOf: this.schemaOf,
+      notes: this.#notes,
       leases: this.leases.fork(),
     });
     for (const [id, tally] of this.#tallies) fork.#tallies.set(id, tally);
+    for (const [id, notes] of this.#brought) fork.#brought.set(id, notes);
     return fork;
   }
 

@@ -1,38 +1,26 @@
 /** Puts the use cases behind one door. */
 import { sweepAgeMs } from "../../db/stores/lapsed-store.ts";
+import type { GetContextInput } from "../contract/operations/get-context.ts";
 import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
-import type { ExplainItemInput } from "../contract/operations/explain-item.ts";
-import type { GetBlockedItemsInput } from "../contract/operations/get-blocked-items.ts";
-import type { GetNextItemInput } from "../contract/operations/get-next-item.ts";
-import type { GetNextStatusInput } from "../contract/operations/get-next-status.ts";
-import type { ListAgentsInput } from "../contract/operations/list-agents.ts";
-import type { ListClaimsInput } from "../contract/operations/list-claims.ts";
-import type { ManageDependenciesInput } from "../contract/operations/manage-dependencies.ts";
-import type { ManageItemsInput } from "../contract/operations/manage-items.ts";
-import type { QueryItemsInput } from "../contract/operations/query-items.ts";
+import type { CompleteTreeInput } from "../contract/operations/complete-tree.ts";
 import { fault } from "../contract/errors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
-import { advanceItem, type ClaimNext, createTransitionLane } from "./advance/advance-item.ts";
+import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
-import { claimEntry, claimItem, type ClaimServices } from "./claims/claim-item.ts";
+import { claimItem, type ClaimServices } from "./claims/claim-item.ts";
 import { createClaimState } from "./claims/claim-lane.ts";
+import { createClaimNext } from "./claims/claim-next.ts";
 import { sweepClaims } from "./claims/free-lapsed.ts";
 import { createWaiters } from "./claims/waiters.ts";
+import { getContext } from "./context/get-context.ts";
 import { asFault } from "./database-fault.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
-import { identify, mintSession } from "./identity.ts";
-import { manageDependencies } from "./dependencies/manage-dependencies.ts";
-import { manageItems } from "./items/manage-items.ts";
-import { explainItem } from "./queries/explain-item.ts";
-import { getBlockedItems } from "./queries/get-blocked-items.ts";
-import { getNextItem } from "./queries/get-next-item.ts";
-import { getNextStatus } from "./queries/get-next-status.ts";
-import { listAgents } from "./queries/list-agents.ts";
-import { listClaims } from "./queries/list-claims.ts";
-import { queryItems } from "./queries/query-items.ts";
+import { identify } from "./identity.ts";
 import { readsOf } from "./queries/reads.ts";
+import { completeTree } from "./trees/complete-tree.ts";
+import { writesOf } from "./writing/writes.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -44,21 +32,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const services: ClaimServices = { deps, state, waiters };
   const transitions = createTransitionLane(deps);
 
-  const claimNext: ClaimNext = async (entry, input, caller, record) => {
-    const actor = input.actor ?? input.transitions[0]?.actor;
-    if (actor === undefined || input.requestId === undefined)
-      throw new Error("the contract lets no claimNext through without");
-    const stated = identify(actor, input.workerId ?? input.transitions[0]?.workerId, caller);
-    const session = stated.session ?? mintSession();
-    const claimed = await claimEntry(services, entry, {
-      who: { ...stated, session, author: { ...stated.author, session } },
-      caller,
-      record,
-      capabilities: input.capabilities ?? [],
-      waitSeconds: 0,
-    });
-    return { result: claimed.result, workerId: claimed.session };
-  };
+  const claimNext = createClaimNext(services);
 
   const useCases: Readonly<Record<string, UseCase>> = {
     claim_item: async (input, caller) => {
@@ -74,17 +48,10 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     advance_item: (input, caller) =>
       advanceItem(deps, transitions, claimNext, input as AdvanceItemInput, caller),
+    get_context: (input, caller) => getContext(deps, waiters, input as GetContextInput, caller),
+    complete_tree: (input, caller) => completeTree(deps, transitions, input as CompleteTreeInput, caller),
     ...readsOf(deps),
-    manage_items: (input, caller) => manageItems(deps, input as ManageItemsInput, caller),
-    manage_dependencies: (input, caller) =>
-      manageDependencies(deps, input as ManageDependenciesInput, caller),
-    query_items: (input, caller) => queryItems(deps, input as QueryItemsInput, caller),
-    get_next_item: (input, caller) => getNextItem(deps, input as GetNextItemInput, caller),
-    get_next_status: (input, caller) => getNextStatus(deps, input as GetNextStatusInput, caller),
-    get_blocked_items: (input, caller) => getBlockedItems(deps, input as GetBlockedItemsInput, caller),
-    explain_item: (input, caller) => explainItem(deps, input as ExplainItemInput, caller),
-    list_claims: (input, caller) => listClaims(deps, input as ListClaimsInput, caller),
-    list_agents: (input, caller) => listAgents(deps, input as ListAgentsInput, caller),
+    ...writesOf(deps),
   };
 
   return {

@@ -4,7 +4,8 @@ import type { Database } from "../../db/schema.ts";
 import type { Coordination } from "../coordination/port.ts";
 import type { Identity } from "../core/claim.ts";
 import type { SchemaSource } from "./config/schema-source.ts";
-import { DEFAULT_POLICY, type ItemPolicy, type ItemState } from "../core/state.ts";
+import type { ItemSchema } from "../core/schemas/item-schema.ts";
+import type { ItemPolicy, ItemState } from "../core/state.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
 import type { DatabaseTime } from "./database-time.ts";
 
@@ -39,9 +40,9 @@ export const DEFAULT_SETTINGS: EngineSettings = {
 };
 
 /** Says how an item's schema wants it to live. */
-export type PolicySource = (state: ItemState) => ItemPolicy;
+export type PolicySource = (state: ItemState, schema: ItemSchema) => ItemPolicy;
 
-export const defaultPolicies: PolicySource = () => DEFAULT_POLICY;
+export const defaultPolicies: PolicySource = (_, schema) => schema.policy;
 
 export interface EngineDeps {
   readonly db: Kysely<Database>;

@@ -3,7 +3,7 @@
  * element's own transaction, so a crash between effect and answer replays the committed
  * answer from any replica.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { findAnswer, type IdempotencyRecord, type StoredAnswer } from "../../db/stores/idempotency-store.ts";
 import { findOtherUse } from "../../db/stores/request-store.ts";
 import type { Handle } from "../../db/statement.ts";
@@ -25,7 +25,7 @@ const IGNORED = new Set(["requestId", "waitSeconds"]);
  */
 export function fingerprint(operation: string, input: object): string {
   const what = Object.fromEntries(Object.entries(input).filter(([key]) => !IGNORED.has(key)));
-  return createHash("sha256").update(operation).update("\0").update(canonical(what)).digest("hex");
+  return hash("sha256", `${operation}\0${canonical(what)}`);
 }
 
 function canonical(value: unknown): string {

@@ -3,6 +3,7 @@
  * is the same alone and in a fleet. Nothing is reached yet when it returns; `prepare` does
  * that, so that a server can say meanwhile what it waits for.
  */
+import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.ts";
@@ -15,13 +16,22 @@ import { type Check, CheckFailure } from "../runtime/health.ts";
 import type { Lifecycle } from "../runtime/lifecycle.ts";
 import type { Log } from "../runtime/log.ts";
 import { connectWithRetry } from "../runtime/retry.ts";
-import { UNVERIFIED } from "./actors/actor-rules.ts";
+import { createVerifier } from "../verification/create-verifier.ts";
+import type { ActorRules } from "./actors/actor-rules.ts";
+import { rememberFromNow } from "./actors/admit-actors.ts";
+import type { DegradedModePolicy } from "./actors/policy.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { createEngine } from "./create-engine.ts";
-import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps } from "./deps.ts";
+import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
+import { actorAuthentication } from "../contract/config/actor-authentication.ts";
+import type { ServerConfig } from "../contract/config/parse-config.ts";
+import { followedServerConfig, followServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
 import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
+import { importGraph } from "./import/import-graph.ts";
+import type { ImportReport } from "./import/import-report.ts";
+import type { ImportSource } from "./import/source.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { sharedSecret } from "./shared-secret.ts";
 
@@ -34,6 +44,10 @@ export interface EngineOptions {
   readonly applicationName: string;
   /** Where the configuration file may be; nothing is configured without. */
   readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
+  /** Folder that `bodyFromFile` reads from; off without. */
+  readonly filesDir?: string | undefined;
+  /** Wins over what the configuration file says. */
+  readonly degradedModePolicy?: DegradedModePolicy | undefined;
   readonly log: Log;
 }
 
@@ -48,6 +62,10 @@ export interface OpenEngine {
   checkCoordination(): Promise<void>;
   /** What signs session ids in a fleet that was given no key. */
   sharedSecret(): Promise<string>;
+  /** Fingerprint of the configuration file that the servers of this database follow; null: of none. */
+  followedConfig(): Promise<string | null>;
+  /** Brings the items of another database over. */
+  importGraph(source: ImportSource): Promise<ImportReport>;
   readonly checks: { readonly database: Check; readonly redis: Check };
 }
 
@@ -74,10 +92,10 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     coordination,
     time: createDatabaseTime(database.db),
     log,
-    settings: { ...DEFAULT_SETTINGS, identity: config.current().identity ?? DEFAULT_SETTINGS.identity },
+    settings: settingsOf(options, config.current()),
     policyOf: defaultPolicies,
     schemas: createSchemaSource({ server: () => config.current().layer, log }),
-    actors: UNVERIFIED,
+    actors: actorRulesOf(options, config),
     random: Math.random,
   };
   const engine = await lifecycle.own(
@@ -85,28 +103,67 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     () => createEngine(deps),
     (opened) => opened.close(),
   );
+  const follow = async ({ layer }: ServerConfig): Promise<void> => {
+    if (await followServerConfig(deps, layer.fingerprint))
+      log.info({}, "items follow the configuration file");
+  };
+  config.onChange((next) => {
+    follow(next).catch((error: unknown) =>
+      log.error({ err: error }, "items could not follow the configuration file; they will at the next start"),
+    );
+  });
   return {
     engine,
     instants: createInstants(deps),
-    prepare: (how) =>
-      connectWithRetry(() => prepareSchema(database, how.migrate), {
+    async prepare(how) {
+      const migrated = await connectWithRetry(() => prepareSchema(database, how.migrate), {
         name: database.kind === "pg" ? "PostgreSQL" : "the embedded database",
         log,
         signal: lifecycle.stopping,
         isFinal: (error) => error instanceof ConfigError,
-      }),
+      });
+      if (options.configFiles !== undefined) await follow(config.current());
+      await rememberFromNow(deps);
+      return migrated;
+    },
     checkSchema: async () => void (await prepareSchema(database, false)),
     checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
     sharedSecret: () => sharedSecret(deps),
-    checks: {
-      database: async () => void (await sql`select 1`.execute(database.db)),
-      redis: async () => {
-        const { state, fault } = await coordination.health();
-        if (state === "down") throw new CheckFailure("unavailable");
-        if (fault !== undefined) throw new CheckFailure(fault);
-      },
+    followedConfig: () => followedServerConfig(deps.db),
+    importGraph: (source) => importGraph(deps, source),
+    checks: checksOf(database, coordination),
+  };
+}
+
+function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngine["checks"] {
+  return {
+    database: async () => void (await sql`select 1`.execute(database.db)),
+    redis: async () => {
+      const { state, fault } = await coordination.health();
+      if (state === "down") throw new CheckFailure("unavailable");
+      if (fault !== undefined) throw new CheckFailure(fault);
     },
   };
+}
+
+function settingsOf({ filesDir }: EngineOptions, { identity }: ServerConfig): EngineSettings {
+  return { ...DEFAULT_SETTINGS, identity: identity ?? DEFAULT_SETTINGS.identity, filesDir: filesDir ?? null };
+}
+
+function actorRulesOf({ degradedModePolicy, log }: EngineOptions, config: ServerConfigFile): ActorRules {
+  const section = config.current().actorAuthentication ?? actorAuthentication.parse(undefined);
+  const policy = degradedModePolicy ?? section.degraded_mode_policy;
+  const verifier = createVerifier(section.verifier, { folder: projectFolder(config.path) });
+  if (verifier === null && policy === "reject")
+    log.warn({}, "every change will be refused: actors have to be verified, and no verifier is configured");
+  return { verifier, policy, singleUseProofs: section.verifier.jti_replay_protection };
+}
+
+/** Where relative paths of a configuration file start: beside it, or beside the folder of its own that it is in. */
+function projectFolder(file: string | null): string {
+  if (file === null) return process.cwd();
+  const folder = dirname(file);
+  return basename(folder) === ".taskorchestrator" ? dirname(folder) : folder;
 }
 
 /** A broken file ends the start: without it, gates would stand open that somebody meant to close. */

@@ -18,6 +18,7 @@ export const VARIABLES = Object.freeze({
   databaseUrl: { name: "MUSTER_DATABASE_URL", secret: true },
   redisUrl: { name: "MUSTER_REDIS_URL", secret: true },
   configFile: { name: "MUSTER_CONFIG" },
+  filesDir: { name: "MUSTER_FILES_DIR" },
   metricsPort: { name: "MUSTER_METRICS_PORT" },
   logLevel: { name: "MUSTER_LOG_LEVEL" },
   degradedModePolicy: { name: "DEGRADED_MODE_POLICY" },
@@ -120,6 +121,9 @@ export const coordinating = {
 /** How it behaves. */
 export const behaving = {
   configFile: path.optional().describe("Configuration file, instead of config.yaml in the data directory."),
+  filesDir: path
+    .optional()
+    .describe("Folder whose files agents may name with bodyFromFile. Without it, none are read."),
   degradedModePolicy: z
     .enum(["accept-cached", "accept-self-reported", "reject"])
     .optional()

@@ -34,6 +34,7 @@ try {
     rawLoop(postgres.url),
     pgBoss(postgres.url),
     await engine(postgres.url, redis.url),
+    await engine(postgres.url, redis.url, { name: "muster engine, one call an item", claimNext: true }),
   ];
   const only = values.only?.split(",");
   const contenders = all.filter((one) => only === undefined || only.includes(one.name));

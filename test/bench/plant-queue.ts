@@ -1,10 +1,15 @@
 /** A queue of a given size: 20 roots, leaves below them, priorities and complexities as they come, tags on one in a hundred. */
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../db/schema.ts";
+import { unsearchable } from "../support/unsearchable.ts";
 
 const ROOTS = 20;
 
-export async function plantQueue(db: Kysely<Database>, rows: number): Promise<void> {
+export function plantQueue(db: Kysely<Database>, rows: number): Promise<void> {
+  return unsearchable(db, () => plant(db, rows));
+}
+
+async function plant(db: Kysely<Database>, rows: number): Promise<void> {
   await sql`truncate items, item_state, attempts, dependencies, transitions, events, idempotency, trash, agents cascade`.execute(
     db,
   );

@@ -1,7 +1,7 @@
 /** Typed questions to a test engine, so that tests read answers and not `any`. */
 import { randomUUID } from "node:crypto";
 import type { ClaimResult } from "../../services/contract/claiming.ts";
-import type { FullItem, SearchItemsOutput } from "../../services/contract/operations/query-items.ts";
+import type { FullItem, ListItemsOutput } from "../../services/contract/operations/query-items.ts";
 import type { OperationName, OutputOf, RequestOf } from "../../services/contract/registry.ts";
 import { type TestEngine, worker } from "./engine.ts";
 
@@ -19,7 +19,7 @@ export function asking(engine: TestEngine) {
     ask,
     next: (input: RequestOf<"get_next_item"> = {}) => ask("get_next_item", input),
     search: async (input: Search = {}) =>
-      (await ask("query_items", { operation: "search", ...input })) as SearchItemsOutput,
+      (await ask("query_items", { operation: "search", ...input })) as ListItemsOutput,
     /** As the engine answers it: with whether it is offered to a stranger. */
     get: async (itemId: string, input: Get = {}) =>
       (await ask("query_items", { operation: "get", itemId, ...input })) as FullItem & { ready: boolean },

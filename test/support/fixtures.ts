@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../db/schema.ts";
+import { recountItems } from "../../db/stores/recount-store.ts";
 import type { Outcome, Priority, Role } from "../../services/core/roles.ts";
 
 export interface PlantedClaim {
@@ -75,7 +76,8 @@ export async function plantGraph(
   const rows = items.map((item) => ({ ...item, id: item.id ?? randomUUID() }));
   await insertItems(db, await placed(db, rows));
   if (edges.length > 0) await insertEdges(db, edges);
-  await recount(db);
+  // An edge that does not say so holds when its blocker is cancelled.
+  await recountItems(db, null, "hold");
   return rows.map((row) => row.id);
 }
 
@@ -188,33 +190,4 @@ async function insertEdges(db: Kysely<Database>, edges: readonly EdgeFixture[]):
       })),
     )
     .execute();
-}
-
-/** Sets every counter to what the rows say. An edge that does not say so holds when its blocker is cancelled. */
-async function recount(db: Kysely<Database>): Promise<void> {
-  await sql`
-    with own as (
-      select d.to_item as item_id, count(*)::int as blockers
-      from dependencies d join item_state b on b.item_id = d.from_item
-      where d.type = 'BLOCKS' and not (
-        case when b.outcome = 'cancelled' then coalesce(d.on_cancelled, 'hold') = 'release'
-        else b.role <> 'blocked'
-          and array_position(array['queue', 'work', 'review', 'terminal'], b.role)
-            >= array_position(array['queue', 'work', 'review', 'terminal'], coalesce(d.unblock_at, 'terminal')) end)
-      group by d.to_item
-    ), children as (
-      select parent_id as item_id, count(*) filter (where role <> 'terminal')::int as open,
-        count(*) filter (where outcome = 'done')::int as done
-      from item_state where parent_id is not null group by parent_id
-    ), counted as (
-      select s.item_id, coalesce(o.blockers, 0) as blockers, coalesce(c.open, 0) as open, coalesce(c.done, 0) as done,
-        (select count(*)::int from own a where a.item_id = any(s.ancestors)) as above
-      from item_state s left join own o using (item_id) left join children c using (item_id)
-    )
-    update item_state s set blockers = c.blockers, ancestor_blockers = c.above, open_children = c.open, done_children = c.done
-    from counted c
-    where c.item_id = s.item_id
-      and (s.blockers, s.ancestor_blockers, s.open_children, s.done_children) <> (c.blockers, c.above, c.open, c.done)`.execute(
-    db,
-  );
 }

@@ -28,10 +28,7 @@ const SWEEP_LAG_MAX_MS = 30_000;
 /** Answers 0 if all is well, 1 if something is to be mended. */
 export async function examine({ json }: { readonly json: boolean }): Promise<number> {
   const config = readConfig(doctorConfig);
-  const findings: Finding[] = [
-    { check: "config", ok: true, detail: "the environment is valid" },
-    lookAtConfigFile(config),
-  ];
+  const findings: Finding[] = [{ check: "config", ok: true, detail: "the environment is valid" }];
   if (config.databaseUrl === undefined) findings.push(...(await examineAlone(config)));
   else findings.push(...(await examineDatabase(config, { databaseUrl: config.databaseUrl })));
   print(json, { ok: findings.every(({ ok }) => ok), findings }, () =>
@@ -43,32 +40,41 @@ export async function examine({ json }: { readonly json: boolean }): Promise<num
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }
 
-/** Replicas that read different files show here by their fingerprints. */
-function lookAtConfigFile(config: DoctorConfig): Finding {
+/** Replicas that read different files show here: all of them work on one database. */
+async function lookAtConfigFile(config: DoctorConfig, opened: OpenEngine | null): Promise<Finding> {
   const check = "config file";
   const quiet = { info: () => {}, warn: () => {}, error: () => {} };
   try {
     const file = openServerConfig({ ...configFilesOf(config), log: quiet });
     file.close();
-    const fingerprint = file.current().layer.fingerprint?.slice(0, 12);
-    return { check, ok: true, detail: file.path === null ? "none" : `${file.path} (${fingerprint})` };
+    const here = describeFile(file.path, file.current().layer.fingerprint);
+    const followed = opened === null ? null : await opened.followedConfig();
+    if (followed === null || followed === file.current().layer.fingerprint)
+      return { check, ok: true, detail: here };
+    const detail = `${here} here, and the servers follow ${describeFile("another", followed)}: give all the same`;
+    return { check, ok: false, detail };
   } catch (error) {
     return { check, ok: false, detail: reasonOf(error) };
   }
 }
 
+function describeFile(path: string | null, fingerprint: string | null): string {
+  return path === null || fingerprint === null ? "none" : `${path} (${fingerprint.slice(0, 12)})`;
+}
+
 /** The embedded database has one user at a time: a server that runs is asked, else it is opened. */
 async function examineAlone(config: DoctorConfig): Promise<Finding[]> {
   const url = await findLocalServer(config.dataDir);
-  if (url !== null) return examineServer(url);
+  const file = await lookAtConfigFile(config, null);
+  if (url !== null) return [file, ...(await examineServer(url))];
   if (!existsSync(join(config.dataDir, "database"))) {
     const detail = `no server runs, and ${config.dataDir} holds no data yet; \`muster start\` makes it`;
-    return [{ check: "database", ok: true, detail }];
+    return [file, { check: "database", ok: true, detail }];
   }
   const stopped = { check: "server", ok: true, detail: "no server runs here; `muster start` starts one" };
   const found = await examineDatabase(config, {});
   // Nobody sweeps while nothing runs, and nothing has to.
-  return [stopped, ...found.filter(({ check }) => check !== "sweep")];
+  return [file, stopped, ...found.filter(({ check }) => check !== "sweep")];
 }
 
 async function examineServer(url: string): Promise<Finding[]> {
@@ -109,8 +115,13 @@ async function examineDatabase(config: DoctorConfig, where: Where): Promise<Find
       applicationName: "muster doctor",
       log,
     });
+    const found = await lookAtDatabase(opened);
+    const hasSchema = found.some(({ check, ok }) => check === "schema" && ok);
+    // Alone, the file that lies here is the one that the next start follows.
+    const compared = where.databaseUrl !== undefined && hasSchema;
     return [
-      ...(await lookAtDatabase(opened)),
+      ...found,
+      ...(where.databaseUrl === undefined ? [] : [await lookAtConfigFile(config, compared ? opened : null)]),
       ...(config.redisUrl === undefined ? [] : [await lookAtRedis(opened)]),
     ];
   } catch (error) {

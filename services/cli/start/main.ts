@@ -54,6 +54,8 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     redisUrl: config.redisUrl,
     applicationName: "muster",
     configFiles: configFilesOf(config),
+    filesDir: config.filesDir,
+    degradedModePolicy: config.degradedModePolicy,
     log,
   });
   const migrated = await opened.prepare({ migrate: true });

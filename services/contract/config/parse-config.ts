@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { ConfigLayer } from "../../core/schemas/config-layer.ts";
+import type { ActorAuthentication } from "./actor-authentication.ts";
 import { describe, pathText } from "../parse.ts";
 import { nearestName } from "../unknown-key.ts";
 import { hintsOf, serverHintsOf } from "./config-hints.ts";
@@ -36,8 +37,8 @@ export interface ProjectConfig extends Said {
 
 export interface ServerConfig extends Said {
   readonly identity: "session" | "actor" | null;
-  /** As it is written: checked by whoever verifies actors. */
-  readonly actorAuthentication: unknown;
+  /** Undefined: nothing is verified. */
+  readonly actorAuthentication: ActorAuthentication | undefined;
 }
 
 export type Parsed<C> =
@@ -135,6 +136,9 @@ function knownKeys(schema: z.ZodObject): KnownKeys {
   let known = keysKnown.get(schema);
   if (known === undefined) {
     known = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }) as KnownKeys;
+    // Who is believed is no place for keys that nobody knows: those are left to the schema, which refuses them.
+    if (known.properties?.["actor_authentication"] !== undefined)
+      known = { ...known, properties: { ...known.properties, actor_authentication: {} } };
     keysKnown.set(schema, known);
   }
   return known;
@@ -142,5 +146,6 @@ function knownKeys(schema: z.ZodObject): KnownKeys {
 
 function faultText(issue: z.core.$ZodIssue): string {
   const path = pathText(issue.path);
+  if (issue.code === "unrecognized_keys") return `${path}: ${issue.keys.join(", ")} is not known here`;
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }

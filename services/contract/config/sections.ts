@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { NOTE_KEY_LENGTH_MAX, STATUS_LABEL_LENGTH_MAX, TAG_LENGTH_MAX, TYPE_LENGTH_MAX } from "../limits.ts";
+import { actorAuthentication } from "./actor-authentication.ts";
 import { ON_CANCELLED, TRIGGERS } from "../vocabulary.ts";
 
 const PHASES = ["queue", "work", "review"] as const;
@@ -152,8 +153,7 @@ export const projectSections = z.strictObject({
 /** What only the server's own file may say: it holds for everybody. */
 export const serverSections = projectSections.omit({ project: true }).extend({
   identity: z.enum(["session", "actor"]).optional(),
-  /** Read by whoever verifies actors. */
-  actor_authentication: z.unknown().optional(),
+  actor_authentication: actorAuthentication.optional(),
 });
 
 export type ProjectSections = z.output<typeof projectSections>;

@@ -1,13 +1,14 @@
 /** `advance_item`: move items between roles, finish them, hand them back, and take the next one. */
 import { z } from "zod";
-import { answer, blocker, expectedNote, id, role } from "../answers.ts";
+import { answer, blocker, expectedNote, id, missingNote, role, violation } from "../answers.ts";
 import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
 import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
-import { BATCH_SIZE_MAX, REASON_LENGTH_MAX } from "../limits.ts";
-import { shownElsewhere } from "../listing-marks.ts";
+import { BATCH_SIZE_MAX, NOTES_PER_TRANSITION_MAX, REASON_LENGTH_MAX } from "../limits.ts";
+import { shownElsewhere, unlisted } from "../listing-marks.ts";
 import { bounded, facts, matchesText, oneLine } from "../rendering.ts";
+import { noteBody, noteKey, noteRole } from "../text-fields.ts";
 import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
 
 const trigger = z.enum(TRIGGERS, {
@@ -28,6 +29,12 @@ const transitionShape = {
   class: z.enum(FAILURE_CLASSES).optional().describe("fail: whose fault; environment does not count."),
   label: fields.statusLabel.optional(),
   credentialRefs: fields.credentialRefs.optional(),
+  notes: z
+    .array(z.strictObject({ key: noteKey, role: noteRole, body: noteBody }))
+    .min(1)
+    .max(NOTES_PER_TRANSITION_MAX)
+    .optional()
+    .describe("Written with the move, before its gate is judged."),
 };
 const transition = z.strictObject(transitionShape);
 export type Transition = z.output<typeof transition>;
@@ -43,6 +50,7 @@ const shape = z
     reason: z.string().max(REASON_LENGTH_MAX).optional(),
     class: z.enum(FAILURE_CLASSES).optional(),
     label: transitionShape.label,
+    notes: unlisted(transitionShape.notes),
     actor: fields.actor.optional(),
     workerId: fields.workerId.optional(),
     requestId: fields.requestId.optional(),
@@ -58,7 +66,7 @@ function rules(call: Call, add: AddFault): void {
   if (!batched && countPresent(call, ["itemId", "trigger"]) < 2) {
     add([], "needs transitions: [{itemId, trigger}], or itemId and trigger");
   }
-  const outside = batched ? ["fence", "reason", "class", "label"] : [];
+  const outside = batched ? ["fence", "reason", "class", "label", "notes"] : [];
   for (const name of outside) {
     if (call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
   }
@@ -98,10 +106,10 @@ function nameOf(actor: unknown): unknown {
 }
 
 const input = shape.transform(
-  ({ transitions, itemId, trigger: single, summary, fence, reason, label, ...call }) => {
+  ({ transitions, itemId, trigger: single, summary, fence, reason, label, notes, ...call }) => {
     const { class: failureClass, ...rest } = call;
     if (transitions !== undefined) return { ...rest, transitions };
-    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label };
+    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label, notes };
     return { ...rest, transitions: [only as Transition] };
   },
 );
@@ -116,6 +124,7 @@ const cascadeEvent = answer({
   targetRole: role,
   applied: z.boolean(),
   gateBlocked: z.boolean().optional(),
+  missingNotes: z.array(missingNote).optional(),
   dependencyBlocked: z.boolean().optional(),
   roleBlocked: z.boolean().optional(),
   heldByAnother: z.boolean().optional(),
@@ -142,6 +151,20 @@ const applied = answer({
   unblockedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   heldUpItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   expectedNotes: z.array(expectedNote),
+  /** The first required note that is still to be written; its guidance is in the schema. */
+  guidanceKey: z.string().optional(),
+  skillPointer: z.string().optional(),
+  noteProgress: answer({ filled: z.int(), remaining: z.int(), total: z.int() }).optional(),
+  /** Who should do the new phase, as far as the schema says. */
+  dispatch: answer({
+    agent: z.string().optional(),
+    model: z.string().optional(),
+    effort: z.string().optional(),
+  }).optional(),
+  violations: z.array(violation).optional(),
+  /** Keys of the notes that were written with the move. */
+  notesWritten: z.array(z.string()).optional(),
+  warnings: z.array(z.string()).optional(),
   replayed: z.boolean().optional(),
 });
 export type TransitionApplied = z.output<typeof applied>;
@@ -157,6 +180,8 @@ const refused = answer({
   previousRole: role.optional(),
   targetRole: role.optional(),
   blockers: z.array(blocker).optional(),
+  missingNotes: z.array(missingNote).optional(),
+  violations: z.array(violation).optional(),
   contendedItemId: id.optional(),
   contendedResources: z.array(z.string()).optional(),
   /** Its place in the line for the resources; the first gets them. */
@@ -180,6 +205,9 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
       `REFUSED ${result.itemId} ${result.trigger}: ${result.errorCode}: ${result.error}${matchesText(result.details)}`,
       ...(result.blockers ?? []).map(
         (edge) => `  waits for ${edge.fromItemId} (${edge.currentRole}, needs ${edge.requiredRole})`,
+      ),
+      ...(result.missingNotes ?? []).map(
+        (note) => `  missing note ${note.key}: ${oneLine(note.description ?? "", 120)}`,
       ),
       result.hint === undefined
         ? ""

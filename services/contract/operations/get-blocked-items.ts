@@ -46,6 +46,7 @@ export type BlockedItem = z.output<typeof blockedItem>;
 const output = answer({
   blockedItems: z.array(blockedItem),
   total: z.int(),
+  returned: z.int(),
   hasMore: z.boolean(),
   limit: z.int().optional(),
   offset: z.int().optional(),
@@ -54,7 +55,7 @@ export type GetBlockedItemsOutput = z.output<typeof output>;
 
 function render(result: GetBlockedItemsOutput): string {
   return bounded([
-    `${result.blockedItems.length} of ${result.total} blocked items${result.hasMore ? " (more with offset)" : ""}`,
+    `${result.blockedItems.length} of ${result.total} blocked items${result.hasMore ? `; next page: offset ${(result.offset ?? 0) + result.returned}` : ""}`,
     ...result.blockedItems.flatMap((item) => {
       const open = item.blockedBy.filter((edge) => !edge.satisfied);
       const why =

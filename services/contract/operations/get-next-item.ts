@@ -31,6 +31,7 @@ const recommendation = answer({
   role,
   priority,
   complexity: z.int().nullable().optional(),
+  reason: z.string(),
   isClaimed: z.boolean().optional(),
   summary: z.string().optional(),
   tags: csvText,
@@ -58,7 +59,7 @@ function render(result: GetNextItemOutput): string {
   }
   return bounded([
     ...result.recommendations.flatMap((item) => [
-      `${itemLine({ ...item, id: item.itemId })}${item.isClaimed ? " (claimed)" : ""}`,
+      `${itemLine({ ...item, id: item.itemId })}: ${item.reason}`,
       item.summary ? `  ${oneLine(item.summary, 200)}` : "",
     ]),
     "Nothing is reserved: take one with claim_item.",

@@ -4,8 +4,10 @@ import { answer, at, csvText, elementFailure, expectedNote, id, priority, role }
 import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
+import { itemEditMarks } from "../item-history.ts";
+import { itemTextChanges, textRules } from "../item-text-changes.ts";
 import { BATCH_SIZE_MAX } from "../limits.ts";
-import { bounded, failureLine, oneLine } from "../rendering.ts";
+import { bounded, facts, failureLine, oneLine } from "../rendering.ts";
 
 const { clearable } = fields;
 
@@ -28,6 +30,7 @@ const element = z.strictObject({
   properties: clearable(fields.properties),
   requiresVerification: fields.flag.optional(),
   expectedVersion: z.int().min(1).optional().describe("update: refuse if it changed."),
+  ...itemTextChanges,
   fence: fields.fence.optional().describe("update: of your claim."),
 });
 type Element = z.output<typeof element>;
@@ -100,19 +103,23 @@ function elementRules(
 ): void {
   if (operation === "update") {
     if (one.itemId === undefined) add([...path, "itemId"], "is needed: which item to update");
+    textRules(one, path, add);
     return;
   }
   if (one.title === undefined) add([...path, "title"], "is needed to create an item");
-  for (const name of ["itemId", "expectedVersion", "fence"]) {
+  for (const name of ONLY_UPDATE) {
     if (one[name] !== undefined)
       add([...path, name], "belongs to update; a new item gets its id from the server");
   }
 }
 
+/** What says something about an item that is there already. */
+const ONLY_UPDATE = ["itemId", "expectedVersion", "edits", "undo", "mergeProperties", "fence"] as const;
+
 /** An item to create, with its defaults filled in. */
 export interface NewItem extends Omit<
   Element,
-  "itemId" | "expectedVersion" | "fence" | "title" | "summary" | "priority"
+  (typeof ONLY_UPDATE)[number] | "title" | "summary" | "priority"
 > {
   readonly title: string;
   readonly summary: string;
@@ -198,10 +205,19 @@ const created = answer({
   created: z.int(),
   failed: z.int(),
   failures,
+  /** Left out where no traits are configured. */
+  availableTraits: z.array(z.string()).optional(),
 });
 const updated = answer({
   items: z.array(
-    answer({ id, modifiedAt: at, version: z.int(), requiresVerification: z.boolean(), replayed }),
+    answer({
+      id,
+      modifiedAt: at,
+      version: z.int(),
+      requiresVerification: z.boolean(),
+      ...itemEditMarks,
+      replayed,
+    }),
   ),
   updated: z.int(),
   failed: z.int(),
@@ -242,7 +258,9 @@ function render(result: ManageItemsOutput): string {
     return bounded([`created ${result.created}, failed ${result.failed}`, ...failed, ...lines]);
   }
   if ("updated" in result) {
-    const lines = result.items.map((item) => `${item.id} version=${item.version}`);
+    const lines = result.items.map(
+      ({ id: itemId, version, rebased }) => `${itemId} ${facts({ version, rebased })}`,
+    );
     return bounded([`updated ${result.updated}, failed ${result.failed}`, ...failed, ...lines]);
   }
   if ("deleted" in result) {

@@ -14,12 +14,7 @@ const element = z.strictObject({
   key: noteKey,
   role: noteRole.optional().describe("upsert: phase it belongs to."),
   body: noteBody,
-  bodyFromFile: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe("Instead of body: a path in the server's folder."),
+  bodyFromFile: z.string().min(1).max(1_000).optional().describe("Instead of body."),
   edits: z
     .array(textEdit)
     .min(1)
@@ -43,7 +38,7 @@ const shape = z
     ids: z.array(fields.fullId).min(1).max(BATCH_SIZE_MAX).optional().describe("delete: note ids; or"),
     itemId: fields.itemRef.optional().describe("delete: all notes of an item,"),
     key: noteKey.optional().describe("or one of them."),
-    actor: fields.actor.optional(),
+    actor: shownElsewhere(fields.actor, "As in advance_item.").optional(),
     workerId: fields.workerId.optional(),
     requestId: fields.requestId.optional(),
   })

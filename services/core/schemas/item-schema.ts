@@ -79,14 +79,16 @@ export interface ItemSchema {
   readonly requireVerified: boolean;
   /** How often a review may send an item back before a person has to decide. */
   readonly maxReviewRounds: number;
-  /** What an edge into the item means when its blocker is cancelled, unless the edge says. */
-  readonly onCancelled: "hold" | "release";
+  /** What a new edge into the item means when its blocker is cancelled, unless it says; null: nobody said. */
+  readonly onCancelled: "hold" | "release" | null;
   /** What becomes of a note that is longer than its schema allows. */
   readonly noteLimits: "warn" | "reject";
   /** Those that took effect, the schema's own first. */
   readonly traits: readonly string[];
   /** Named by the item or its schema, and defined nowhere. */
   readonly unknownTraits: readonly string[];
+  /** Every trait that an item of this project can be given. */
+  readonly availableTraits: readonly string[];
   /** Where the schema was found. */
   readonly source: "root" | "global" | "none";
   /** Of the configuration that it was found in. */
@@ -108,10 +110,11 @@ export const SCHEMA_FREE: ItemSchema = {
   independence: "warn",
   requireVerified: false,
   maxReviewRounds: MAX_REVIEW_ROUNDS_DEFAULT,
-  onCancelled: "hold",
+  onCancelled: null,
   noteLimits: "warn",
   traits: [],
   unknownTraits: [],
+  availableTraits: [],
   source: "none",
   fingerprint: null,
 };

@@ -48,10 +48,11 @@ export function resolveSchema(layers: Layers, item: SchemaSubject): ItemSchema {
     independence: independence?.mode ?? "warn",
     requireVerified: independence?.requireVerified ?? false,
     maxReviewRounds: retry.maxReviewRounds ?? MAX_REVIEW_ROUNDS_DEFAULT,
-    onCancelled: layers.root?.onCancelled ?? layers.global.onCancelled ?? "hold",
+    onCancelled: layers.root?.onCancelled ?? layers.global.onCancelled,
     noteLimits: layers.root?.noteLimits ?? layers.global.noteLimits ?? "warn",
     traits: traits.names,
     unknownTraits: traits.unknown,
+    availableTraits: [...new Set([...(layers.root?.traits.keys() ?? []), ...layers.global.traits.keys()])],
     source: found?.source ?? "none",
     fingerprint: found === null ? null : (layers[found.source]?.fingerprint ?? null),
   };

@@ -36,7 +36,7 @@ export type UndoVerdict =
 const LINES_NAMED_MAX = 20;
 /** An anchor such as a single space occurs everywhere; nobody needs all places. */
 const OCCURRENCES_MAX = 1_000;
-const CONTEXT_MIN = 24;
+const CONTEXT_MIN = 12;
 const CONTEXT_MAX = 1_024;
 
 /** Applies the edits in order. If one of them cannot be, none is. */

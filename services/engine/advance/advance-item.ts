@@ -3,11 +3,13 @@
  * claim. Transitions of all callers of this process share flushes; the elements of one
  * call do not overtake each other.
  */
-import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
+import { holderKey } from "../../../db/stores/holder-store.ts";
+import { type IdempotencyRecord, keyText } from "../../../db/stores/idempotency-store.ts";
 import type { AdvanceItemInput, Transition } from "../../contract/operations/advance-item.ts";
-import type { ClaimEntry } from "../../contract/claiming.ts";
 import { fault, isMusterError } from "../../contract/errors.ts";
 import type { AdvanceRequest } from "../../core/advance.ts";
+import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import type { ClaimedNext, ClaimNext } from "../claims/claim-next.ts";
 import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
@@ -22,23 +24,14 @@ import type { TransitionCall, TransitionOutcome } from "./transition-call.ts";
 
 export type TransitionLane = Coalescer<TransitionCall, TransitionOutcome>;
 
-/** Claims the next item for a call whose transitions all applied. */
-export type ClaimNext = (
-  entry: ClaimEntry,
-  input: AdvanceItemInput,
-  caller: Caller,
-  record: IdempotencyRecord | null,
-) => Promise<{ readonly result: Record<string, unknown>; readonly workerId: string }>;
-
 export function createTransitionLane(deps: EngineDeps): TransitionLane {
   return createCoalescer<TransitionCall, TransitionOutcome>({
     maxBatch: deps.settings.maxBatch,
-    lanes: 1,
-    exclusive: (call) => [
-      call.request.itemId,
-      ...(call.record === null
-        ? []
-        : [`${call.record.principal} ${call.record.requestId} ${call.record.element}`]),
+    lanes: 2,
+    exclusive: ({ request, record, next }) => [
+      request.itemId,
+      ...keyOf(record),
+      ...(next === null ? [] : [`holder ${holderKey(next, deps.settings.identity)}`, ...keyOf(next.record)]),
     ],
     runBatch: (calls) => flushTransitions(deps, calls),
     runOne: async (call) => {
@@ -50,6 +43,8 @@ export function createTransitionLane(deps: EngineDeps): TransitionLane {
     onBatchError: (error, size) => deps.log.info({ err: error, size }, "transition batch retried one by one"),
   });
 }
+
+const keyOf = (record: IdempotencyRecord | null): string[] => (record === null ? [] : [keyText(record)]);
 
 export async function advanceItem(
   deps: EngineDeps,
@@ -63,62 +58,77 @@ export async function advanceItem(
     { ...input, actor: input.actor ?? input.transitions[0]?.actor },
     caller,
   );
+  const { transitions } = input;
+  const next =
+    input.claimNext === undefined
+      ? null
+      : claimNext(input.claimNext, input, caller, recordFor(write, "next"));
   const results: Record<string, unknown>[] = [];
-  for (const [index, transition] of input.transitions.entries()) {
-    results.push(await advanceOne(deps, lane, input, transition, recordFor(write, `t${index}`), caller));
+  let claimed: ClaimedNext | null = null;
+  for (const [index, transition] of transitions.entries()) {
+    const isLast = index === transitions.length - 1;
+    const carried = isLast && next !== null && results.every(isApplied) ? await next.prepare() : null;
+    const call = { input, transition, record: recordFor(write, `t${index}`), caller, next: carried };
+    const { element, outcome } = await advanceOne(deps, lane, call);
+    results.push(element);
+    if (next !== null && carried !== null && outcome !== null) claimed = await next.finish(carried, outcome);
   }
-  const succeeded = results.filter((result) => result["applied"] === true).length;
+  const succeeded = results.filter(isApplied).length;
   const output: Record<string, unknown> = {
     results,
     summary: { total: results.length, succeeded, failed: results.length - succeeded },
   };
-  if (input.claimNext === undefined || succeeded < results.length) return output;
-  const next = await claimNext(input.claimNext, input, caller, recordFor(write, "next"));
-  return { ...output, next: next.result, workerId: next.workerId };
+  if (next === null || succeeded < results.length) return output;
+  const { result, workerId } = claimed ?? (await next.run());
+  return { ...output, next: result, workerId };
 }
 
-async function advanceOne(
-  deps: EngineDeps,
-  lane: TransitionLane,
-  input: AdvanceItemInput,
-  transition: Transition,
-  record: IdempotencyRecord | null,
-  caller: Caller,
-): Promise<Record<string, unknown>> {
-  const { itemId: ref, trigger } = transition;
+const isApplied = (element: Record<string, unknown>): boolean => element["applied"] === true;
+
+interface OneTransition {
+  readonly input: AdvanceItemInput;
+  readonly transition: Transition;
+  readonly record: IdempotencyRecord | null;
+  readonly caller: Caller;
+  readonly next: ClaimCall | null;
+}
+
+interface AdvancedOne {
+  readonly element: Record<string, unknown>;
+  /** What came of the claim that was sent along; null if it was not tried. */
+  readonly outcome: ClaimOutcome | null;
+}
+
+async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransition): Promise<AdvancedOne> {
+  const { itemId: ref, trigger } = one.transition;
+  const refused = (element: Record<string, unknown>): AdvancedOne => ({ element, outcome: null });
   try {
     const resolved = await resolveItem(deps.db, ref);
-    if (!resolved.ok) return refusedElement(ref, trigger, resolved.error);
-    const call = toCall(deps, input, transition, resolved.id, record, caller);
-    const outcome = await submit(deps, lane, call);
-    if (outcome.kind === "applied" || outcome.kind === "replayed") return outcome.answer;
+    if (!resolved.ok) return refused(refusedElement(ref, trigger, resolved.error));
+    const outcome = await submitTransition(deps, lane, toCall(deps, one, resolved.id));
+    if (outcome.kind === "applied" || outcome.kind === "replayed") {
+      return { element: outcome.answer, outcome: outcome.next };
+    }
+    if (outcome.kind === "bad_note") return refused(refusedElement(ref, trigger, outcome.error));
     if (outcome.kind === "refused") {
-      return refusalElement(
-        resolved.id,
-        trigger,
-        outcome.refusal,
-        outcome.blockers,
-        deps.settings.onCancelled,
-      );
+      const { refusal, blockers } = outcome;
+      return refused(refusalElement(resolved.id, trigger, refusal, blockers, deps.settings.onCancelled));
     }
-    if (outcome.kind === "gone") {
-      return refusedElement(
-        ref,
-        trigger,
-        fault("idempotency_target_gone", `${resolved.id} was deleted after this transition`),
-      );
-    }
-    return refusedElement(ref, trigger, fault("item_not_found", `no item has the id ${resolved.id}`));
+    const why =
+      outcome.kind === "gone"
+        ? fault("idempotency_target_gone", `${resolved.id} was deleted after this transition`)
+        : fault("item_not_found", `no item has the id ${resolved.id}`);
+    return refused(refusedElement(ref, trigger, why));
   } catch (error) {
     // A key that was used for something else makes the whole call suspect; everything else is this element's.
     if (isMusterError(error) && error.code === "idempotency_mismatch") throw error;
     if (!isMusterError(error)) deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
-    return refusedElement(ref, trigger, asFault(error));
+    return refused(refusedElement(ref, trigger, asFault(error)));
   }
 }
 
 /** Asks the claim clock about a claim in the way whose expiry has passed, and tries once more if it has lapsed. */
-async function submit(
+export async function submitTransition(
   deps: EngineDeps,
   lane: TransitionLane,
   call: TransitionCall,
@@ -137,11 +147,8 @@ async function submit(
 
 function toCall(
   deps: EngineDeps,
-  input: AdvanceItemInput,
-  transition: Transition,
+  { input, transition, record, caller, next }: OneTransition,
   itemId: string,
-  record: IdempotencyRecord | null,
-  caller: Caller,
 ): TransitionCall {
   const actor = transition.actor ?? input.actor;
   const who = identify(actor, transition.workerId ?? input.workerId, caller);
@@ -157,5 +164,6 @@ function toCall(
     operator: false,
     random: deps.random(),
   };
-  return { request, record, deadFence: null };
+  const notes = (transition.notes ?? []).map(({ key, role, body }) => ({ key, role, body: body ?? "" }));
+  return { request, record, deadFence: null, next, notes };
 }

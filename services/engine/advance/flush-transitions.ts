@@ -7,13 +7,19 @@ import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempote
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
+import type { MusterError } from "../../contract/errors.ts";
 import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
 import type { Trigger } from "../../core/roles.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import { decideClaims } from "../claims/flush-claims.ts";
+import { lockPicked, type OpenedFlush, openFlush } from "../claims/open-flush.ts";
+import { pickItems } from "../claims/pick-items.ts";
 import { replayOf } from "../idempotency.ts";
-import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { afterCommit, CLAIMABLE, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { bringNotes, writeBroughtNotes } from "./brought-notes.ts";
 import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
 
 /** A batch hardly waits for a lock: whoever is slow is retried alone. */
@@ -23,10 +29,11 @@ export async function flushTransitions(
   deps: EngineDeps,
   calls: readonly TransitionCall[],
 ): Promise<TransitionOutcome[]> {
-  const { outcomes, world } = await transact(deps, (tx, wider, tail) =>
+  const { outcomes, worlds, opensStart } = await transact(deps, (tx, wider, tail) =>
     runTransitions(deps, tx, calls, wider, tail),
   );
-  afterCommit(deps, world);
+  for (const world of worlds) afterCommit(deps, world);
+  if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return outcomes;
 }
 
@@ -35,7 +42,10 @@ const ENTERING: ReadonlySet<Trigger> = new Set<Trigger>(["start", "resume", "rew
 
 interface Flushed {
   readonly outcomes: TransitionOutcome[];
-  readonly world: World;
+  /** What was stored, in this order. */
+  readonly worlds: readonly World[];
+  /** A note that came along lets an item start: a waiting claim may want it. */
+  readonly opensStart: boolean;
 }
 
 async function runTransitions(
@@ -45,18 +55,9 @@ async function runTransitions(
   wider: Wider,
   tail: Tail,
 ): Promise<Flushed> {
-  const records = calls.flatMap((call) => (call.record === null ? [] : [call.record]));
-  const ids = calls.map((call) => call.request.itemId);
-  const enters = calls.some((call) => ENTERING.has(call.request.trigger));
-  // Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be
-  // replays are locked for nothing.
-  const [taken, world] = await Promise.all([
-    takeKeys(tx, records, calls.length > 1 ? BATCH_LOCK_TIMEOUT_MS : undefined),
-    lockPart(deps, tx, wider, { closing: ids, counted: true }, { items: new Set(ids), enters }),
-  ]);
-  const isReplay = (call: TransitionCall): boolean =>
-    call.record !== null && !taken.has(keyText(call.record));
-  const fresh = calls.filter((call) => !isReplay(call));
+  const opened = await open(deps, tx, calls, wider);
+  const { taken, world } = opened;
+  const fresh = calls.filter(({ record }) => record === null || taken.has(keyText(record)));
   // Whoever holds the item now has not lost it: only the others' past is looked up.
   const ends = await findLatestEnds(
     tx,
@@ -66,14 +67,111 @@ async function runTransitions(
       session: request.writer.session,
     })),
   );
-  const verdicts = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
-  const { outcomes, answers } = await answer(tx, fresh, verdicts);
-  wider.count(world.tallies.keys());
-  tail.send(saveWorld(tx, world, answers));
+  const decided = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
+  const { outcomes, answers } = await answer(tx, fresh, decided, world);
+  const opensStart = await writeBroughtNotes(
+    tx,
+    world,
+    fresh.filter((_, index) => outcomes[index]?.kind === "applied"),
+  );
   const byCall = new Map(fresh.map((call, index) => [call, outcomes[index]]));
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
-  return { outcomes: all, world };
+  const applied = calls.filter((_, index) => isDone(all[index]));
+  const stored = await storeWithNext(deps, tx, { opened, answers, applied }, wider, tail);
+  return {
+    outcomes: all.map((outcome, index) => withNext(outcome, calls[index], stored.next)),
+    worlds: stored.worlds,
+    opensStart,
+  };
+}
+
+const isDone = (outcome: TransitionOutcome | undefined): boolean =>
+  outcome?.kind === "applied" || outcome?.kind === "replayed";
+
+function withNext(
+  outcome: TransitionOutcome,
+  call: TransitionCall | undefined,
+  next: ReadonlyMap<ClaimCall, ClaimOutcome>,
+): TransitionOutcome {
+  if (outcome.kind !== "applied" && outcome.kind !== "replayed") return outcome;
+  return call?.next ? { ...outcome, next: next.get(call.next) ?? null } : outcome;
+}
+
+/** Keys first, then rows: sent together, run in this order. Rows of calls that turn out to be replays are locked for nothing. */
+async function open(
+  deps: EngineDeps,
+  tx: Handle,
+  calls: readonly TransitionCall[],
+  wider: Wider,
+): Promise<OpenedFlush> {
+  const records = calls.flatMap(({ record }) => (record === null ? [] : [record]));
+  const claims = calls.flatMap(({ next }) => (next === null || next.signal.aborted ? [] : [next]));
+  const closing = calls.map((call) => call.request.itemId);
+  const enters = calls.some((call) => ENTERING.has(call.request.trigger));
+  const alone = calls.length === 1;
+  const lockTimeoutMs = alone ? undefined : BATCH_LOCK_TIMEOUT_MS;
+  if (claims.length > 0) {
+    const keys = claims.flatMap(({ record }) => (record === null ? [] : [record]));
+    return await openFlush(deps, tx, {
+      claims,
+      records: [...records, ...keys],
+      closing,
+      alone,
+      lockTimeoutMs,
+      wider,
+    });
+  }
+  const [taken, world] = await Promise.all([
+    takeKeys(tx, records, lockTimeoutMs),
+    lockPart(deps, tx, wider, { closing, counted: true }, { items: new Set(closing), enters }),
+  ]);
+  return { ...NOTHING_CLAIMED, taken, world };
+}
+
+const NOTHING_CLAIMED = { held: [], particular: new Set<string>(), picked: new Map(), heads: new Map() };
+
+interface Decided {
+  readonly opened: OpenedFlush;
+  readonly answers: readonly SavedAnswer[];
+  readonly applied: readonly TransitionCall[];
+}
+
+interface Stored {
+  readonly worlds: readonly World[];
+  readonly next: ReadonlyMap<ClaimCall, ClaimOutcome>;
+}
+
+/** Stores the transitions and gives those that applied what they claim next. */
+async function storeWithNext(
+  deps: EngineDeps,
+  tx: Handle,
+  { opened, answers, applied }: Decided,
+  wider: Wider,
+  tail: Tail,
+): Promise<Stored> {
+  const { world } = opened;
+  const next = new Map<ClaimCall, ClaimOutcome>();
+  const claims = applied.flatMap((call) =>
+    call.next === null || call.next.signal.aborted ? [] : [call.next],
+  );
+  const isMore = claims.length > 0 && world.becameClaimable().length > 0;
+  if (!isMore) {
+    const claimed = await decideClaims(deps, tx, claims, opened, next);
+    wider.count(world.tallies.keys());
+    tail.send(saveWorld(tx, world, [...answers, ...claimed.answers]));
+    return { worlds: [world], next };
+  }
+  // What these transitions have freed may come before what was chosen without it.
+  wider.count(world.tallies.keys());
+  await saveWorld(tx, world, answers);
+  const isFresh = ({ record }: ClaimCall): boolean => record === null || opened.taken.has(keyText(record));
+  const picked = await pickItems(tx, claims.filter(isFresh), opened.particular, new Set());
+  const reopened = await lockPicked(deps, tx, { claims, closing: [], wider }, { ...opened, picked });
+  const claimed = await decideClaims(deps, tx, claims, reopened, next);
+  wider.count([...world.tallies.keys(), ...reopened.world.tallies.keys()]);
+  tail.send(saveWorld(tx, reopened.world, claimed.answers));
+  return { worlds: [world, reopened.world], next };
 }
 
 function holdsNow(world: World, { itemId, writer }: AdvanceRequest): boolean {
@@ -81,26 +179,27 @@ function holdsNow(world: World, { itemId, writer }: AdvanceRequest): boolean {
   return claim?.agent === writer.agent && claim?.session === writer.session;
 }
 
-function decide(
-  deps: EngineDeps,
-  world: World,
-  call: TransitionCall,
-  latestEnd: EndReason | null,
-): AdvanceVerdict | null {
+function decide(deps: EngineDeps, world: World, call: TransitionCall, latestEnd: EndReason | null): Decision {
   const item = world.find(call.request.itemId);
   if (!item) return null;
-  return decideAdvance(world, call.request, {
+  const error = bringNotes(world, call);
+  if (error !== null) return { kind: "bad_note", error };
+  const verdict = decideAdvance(world, call.request, {
     now: world.now,
     seenDead: call.deadFence === item.fence,
     latestEnd,
     identity: deps.settings.identity,
   });
+  // What is refused is not written, so nobody else may be judged by it.
+  if (verdict.kind === "refused") world.bringNotes(item.id, null);
+  return verdict;
 }
 
 async function answer(
   tx: Handle,
   calls: readonly TransitionCall[],
-  verdicts: readonly (AdvanceVerdict | null)[],
+  verdicts: readonly Decision[],
+  world: World,
 ): Promise<{ readonly outcomes: TransitionOutcome[]; readonly answers: SavedAnswer[] }> {
   const titles = await findTitles(
     tx,
@@ -116,10 +215,14 @@ async function answer(
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index];
     if (verdict?.kind === "applied") {
-      const applied = appliedAnswer(call.request, verdict, (id) => titles.get(id) ?? "");
-      outcomes.push({ kind: "applied", answer: applied });
+      const applied = appliedAnswer(call, verdict, (id) => titles.get(id) ?? "", world);
+      outcomes.push({ kind: "applied", answer: applied, next: null });
       if (call.record !== null)
         saved.push({ ...call.record, answer: applied, targetId: call.request.itemId });
+      continue;
+    }
+    if (verdict?.kind === "bad_note") {
+      outcomes.push(verdict);
       continue;
     }
     const { itemId } = call.request;
@@ -136,7 +239,10 @@ async function answer(
   return { outcomes, answers: saved };
 }
 
-function isDependencyBlocked(verdict: AdvanceVerdict | null | undefined): boolean {
+/** Null: there is no such item. */
+type Decision = AdvanceVerdict | { readonly kind: "bad_note"; readonly error: MusterError } | null;
+
+function isDependencyBlocked(verdict: Decision | undefined): boolean {
   return verdict?.kind === "refused" && verdict.refusal.code === "dependency_blocked";
 }
 
@@ -145,5 +251,5 @@ async function replay(tx: Handle, call: TransitionCall, world: World): Promise<T
   if (call.record === null) throw new Error("only a call with a key is replayed");
   const stored = await replayOf(tx, call.record);
   if (!world.find(call.request.itemId)) return { kind: "gone" };
-  return { kind: "replayed", answer: { ...stored.answer, replayed: true } };
+  return { kind: "replayed", answer: { ...stored.answer, replayed: true }, next: null };
 }

@@ -2,6 +2,8 @@
 import { isSatisfied } from "../../core/edges.ts";
 import type { AdvanceRefusal } from "../../core/advance.ts";
 import type { Outcome, Role } from "../../core/roles.ts";
+import type { NoteSpec } from "../../core/schemas/item-schema.ts";
+import type { IndependenceFinding } from "../../core/schemas/note-gate.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
 import { errorBody, fault, type MusterError } from "../../contract/errors.ts";
 
@@ -87,11 +89,65 @@ export function refusalElement(
           `credentialRefs: "${refusal.credential}" is none of the resources that the item declares (${refusal.declared.join(", ")})`,
         ),
       );
+    case "parent_closed":
+      return refusedElement(
+        itemId,
+        trigger,
+        fault("parent_closed", `the item ${refusal.parentId} above it is closed, and opens only by itself`, {
+          hint: `Reopen ${refusal.parentId} first (trigger "reopen").`,
+        }),
+      );
     case "resource_unavailable":
       return contendedElement(itemId, trigger, refusal);
+    case "gate_blocked":
+      return gateElement(itemId, trigger, refusal);
     case "dependency_blocked":
       return blockedElement(itemId, trigger, refusal, blockers, onCancelled);
   }
+}
+
+function gateElement(
+  itemId: string,
+  trigger: string,
+  { obstacle, from, to }: Extract<AdvanceRefusal, { code: "gate_blocked" }>,
+): RefusedElement {
+  const { missing, findings } = obstacle;
+  const causes = [
+    ...(missing.length === 0 ? [] : [`missing notes: ${missing.map((note) => note.key).join(", ")}`]),
+    ...(findings.length === 0
+      ? []
+      : [`not independent: ${[...new Set(findings.map((finding) => finding.key))].join(", ")}`]),
+  ];
+  return refusedElement(itemId, trigger, fault("gate_blocked", causes.join("; ")), {
+    previousRole: from,
+    targetRole: to,
+    ...(missing.length === 0 ? {} : { missingNotes: missing.map(missingNoteOf) }),
+    ...(findings.length === 0 ? {} : { violations: findings.map(violationOf) }),
+  });
+}
+
+/** What whoever has to write it needs. */
+export function missingNoteOf(note: NoteSpec): Record<string, unknown> {
+  return {
+    key: note.key,
+    ...(note.description === "" ? {} : { description: note.description }),
+    ...(note.guidance === null ? {} : { guidance: note.guidance }),
+    ...(note.skill === null ? {} : { skill: note.skill }),
+  };
+}
+
+export function violationOf({
+  key,
+  seat,
+  constraint,
+  conflictingSeat,
+}: IndependenceFinding): Record<string, unknown> {
+  return {
+    key,
+    ...(seat === null ? {} : { seat }),
+    constraint,
+    ...(conflictingSeat === null ? {} : { conflictingSeat }),
+  };
 }
 
 function contendedElement(

@@ -90,7 +90,8 @@ function notStartable(
     const { keys, retryAfterMs } = against.contended;
     return { ...refusal(against.code, cause), contendedResources: [...keys], retryAfterMs };
   }
-  return refusal(against.code === "dependency_blocked" ? against.code : "invalid_transition", cause);
+  const isOwnCode = against.code === "dependency_blocked" || against.code === "gate_blocked";
+  return refusal(isOwnCode ? against.code : "invalid_transition", cause);
 }
 
 function reference(claimRef: string | null): { claimRef?: string } {

@@ -18,6 +18,7 @@ import { faultResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimTarget } from "./claim-call.ts";
 import type { ClaimState } from "./claim-lane.ts";
 import { claimOne } from "./claim-one.ts";
+import { withBrief } from "../context/with-brief.ts";
 import { toPredicate } from "./predicate.ts";
 import { refreshClaims } from "./refresh-claims.ts";
 import { releaseClaim } from "./release-claim.ts";
@@ -73,7 +74,7 @@ export interface ClaimContext {
   readonly waitSeconds: number;
 }
 
-/** One claim entry, waiting if it was asked to; also what `claimNext` of `advance_item` runs. */
+/** One claim entry, waiting if it was asked to. */
 export async function claimEntry(
   services: ClaimServices,
   entry: ClaimEntry,
@@ -84,9 +85,10 @@ export async function claimEntry(
   const session = who.session ?? mintSession();
   try {
     const call = await toCall(deps, entry, context, session);
-    return await waiters.until(context.waitSeconds * 1000, context.caller.signal, () =>
+    const claimed = await waiters.until(context.waitSeconds * 1000, context.caller.signal, () =>
       claimOne(deps, state, call),
     );
+    return { ...claimed, result: await withBrief(deps, entry, claimed.result) };
   } catch (error) {
     const result = elementFault(entry, asFault(error));
     if (result === null) throw error;
@@ -94,7 +96,7 @@ export async function claimEntry(
   }
 }
 
-async function toCall(
+export async function toCall(
   deps: EngineDeps,
   entry: ClaimEntry,
   context: ClaimContext,

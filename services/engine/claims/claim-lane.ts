@@ -20,7 +20,7 @@ export interface ClaimState {
 export function createClaimState(deps: EngineDeps): ClaimState {
   const lane = createCoalescer<ClaimCall, ClaimOutcome>({
     maxBatch: deps.settings.maxBatch,
-    lanes: 1,
+    lanes: 2,
     exclusive: (call) => [
       `holder ${holderKey(call, deps.settings.identity)}`,
       ...(call.target.kind === "item" ? [`item ${call.target.itemId}`] : []),

@@ -56,7 +56,7 @@ async function claimBySelector(
   call: ClaimCall,
   predicate: Predicate,
 ): Promise<ClaimedOne> {
-  const memoKey = `${call.agent}\u0001${predicate.key}`;
+  const memoKey = emptyKey(call, predicate);
   const remembered = state.empties.find(memoKey);
   // A repeated call has its answer under its key, however empty the queue is by now.
   if (remembered !== undefined && !(await isReplay(deps, call))) return nothing(call, remembered, false);
@@ -89,6 +89,11 @@ async function claimBySelector(
   }
 }
 
+/** Under which an empty answer to this call is remembered. */
+export function emptyKey(call: Pick<ClaimCall, "agent">, predicate: Predicate): string {
+  return `${call.agent}\u0001${predicate.key}`;
+}
+
 async function isReplay(deps: EngineDeps, call: ClaimCall): Promise<boolean> {
   return call.record !== null && (await findAnswer(deps.db, call.record)) !== null;
 }
@@ -113,7 +118,8 @@ function nothing(call: ClaimCall, why: Parameters<typeof emptyResult>[1], busy: 
   return { result, session: call.session, empty: true, nextAt: busy ? why.now + BUSY_WAIT_MS : why.nextAt };
 }
 
-async function conclude(
+/** What the caller hears of an outcome, and what this process remembers of it. */
+export async function conclude(
   deps: EngineDeps,
   state: ClaimState,
   call: ClaimCall,

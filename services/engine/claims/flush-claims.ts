@@ -7,7 +7,7 @@
  * Calls whose whole predicate is equal share one selection, so that n callers cost one
  * ranked scan with a limit of n and get n different items.
  */
-import type { Heads } from "../../../db/stores/claimed-head-store.ts";
+import type { Head } from "../../../db/stores/claimed-head-store.ts";
 import { type IdempotencyRecord, keyText, type SavedAnswer } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
@@ -96,7 +96,7 @@ async function answer(
   calls: readonly ClaimCall[],
   verdicts: ReadonlyMap<ClaimCall, GrantVerdict>,
   now: number,
-  heads: Heads,
+  heads: ReadonlyMap<string, Head>,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<SavedAnswer[]> {
   const granted = [...verdicts].flatMap(([call, one]) =>
@@ -123,7 +123,7 @@ function isLost(verdict: GrantVerdict): boolean {
 function toOutcome(
   call: ClaimCall,
   verdict: GrantVerdict | undefined,
-  heads: Heads,
+  heads: ReadonlyMap<string, Head>,
   warnings: readonly string[],
 ): ClaimOutcome {
   if (verdict === undefined) return { kind: "empty" };

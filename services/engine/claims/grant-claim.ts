@@ -5,6 +5,7 @@
  */
 import { type AdvanceRefusal, decideAdvance } from "../../core/advance.ts";
 import { type ClaimVerdict, type Identity, isHolder, judgeClaim, TENURE_MS } from "../../core/claim.ts";
+import { judgeGate } from "../../core/gate.ts";
 import { clearClaim } from "../../core/clear-claim.ts";
 import { judgeLeases, takeLeases } from "../../core/leases/hold-leases.ts";
 import type { ItemState } from "../../core/state.ts";
@@ -50,7 +51,7 @@ export function grantClaim(
   }
   const displaces = verdict.kind === "grant" && verdict.displaces;
   const against =
-    startObstacle(item, call, displaces) ??
+    startObstacle(world, item, call, displaces) ??
     obstacleOfOwn(world, call, itemId, others, identity, displaces) ??
     leaseObstacle(world, call, item, verdict, others, identity);
   if (against !== null) return { kind: "not_startable", refusal: against };
@@ -58,14 +59,21 @@ export function grantClaim(
 }
 
 /** `start: true` takes only what can be started; anything else is refused before the claim is given. */
-function startObstacle(item: ItemState, call: ClaimCall, displaces: boolean): AdvanceRefusal | null {
+function startObstacle(
+  world: World,
+  item: ItemState,
+  call: ClaimCall,
+  displaces: boolean,
+): AdvanceRefusal | null {
   // Displacing hands work back to the queue first, so it has to be startable from there.
   const startsFromQueue = item.role === "queue" || (item.role === "work" && displaces);
   if (!call.start || (item.role !== "blocked" && !startsFromQueue)) return null;
   if (item.role === "blocked") {
     return { code: "invalid_transition", message: "the item is blocked: resume it first", from: item.role };
   }
-  return item.blockers > 0 ? { code: "dependency_blocked", blockers: item.blockers, to: "work" } : null;
+  if (item.blockers > 0) return { code: "dependency_blocked", blockers: item.blockers, to: "work" };
+  const obstacle = judgeGate(world, { ...item, role: "queue" }, "work", false);
+  return obstacle === null ? null : { code: "gate_blocked", obstacle, from: item.role, to: "work" };
 }
 
 /**
@@ -83,7 +91,7 @@ function obstacleOfOwn(
   if (!call.start || others.every((other) => other === itemId)) return null;
   const fork = world.fork();
   releaseOthers(fork, call, itemId, others, identity);
-  return startObstacle(fork.get(itemId), call, displaces);
+  return startObstacle(fork, fork.get(itemId), call, displaces);
 }
 
 /**
@@ -162,6 +170,7 @@ function give(world: World, call: ClaimCall, item: ItemState, takesOver: boolean
     agent: call.agent,
     session: call.session,
     parentAgent: call.parentAgent,
+    by: call.author,
     ttlMs: call.ttlMs,
     ...(kept === undefined ? {} : { originalClaimedAt: kept }),
   });

@@ -8,7 +8,7 @@
  * Whoever is left with nothing although there may be something, or is offered more than
  * others, is chosen for in a second look, and everything is locked once more.
  */
-import { findClaimedHeads, type Heads } from "../../../db/stores/claimed-head-store.ts";
+import { findClaimedHeads, type Head } from "../../../db/stores/claimed-head-store.ts";
 import { openClaims, type OpenedClaims } from "../../../db/stores/holder-store.ts";
 import { type IdempotencyRecord, keyText } from "../../../db/stores/idempotency-store.ts";
 import { chooseAhead, hasSecondStep } from "../../../db/stores/next-store.ts";
@@ -41,7 +41,7 @@ export interface OpenedFlush {
   /** The item of each claim that got one. */
   readonly picked: ReadonlyMap<ClaimCall, string>;
   readonly world: World;
-  readonly heads: Heads;
+  readonly heads: ReadonlyMap<string, Head>;
 }
 
 export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen): Promise<OpenedFlush> {
@@ -52,7 +52,7 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
   const sole = groups.length === 1 ? group : undefined;
   const opening = open(deps, tx, flush);
   const choosing = sole === undefined ? null : chooseAhead(tx, candidatesOf(sole, sole.calls.length));
-  const [opened, chosen, world, heads] = await Promise.all([
+  const [opened, chosen, world, known] = await Promise.all([
     opening,
     choosing,
     lockPart(
@@ -62,11 +62,11 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
       { closing: [...closing, ...named], ahead: mode(claims), counted: true },
       moving(flush),
     ),
-    findClaimedHeads(tx, named, true),
+    findClaimedHeads(tx, named),
   ]);
   const picked = new Map<ClaimCall, string>();
   for (const call of claims) if (call.target.kind === "item") picked.set(call, call.target.itemId);
-  const free = [...(chosen ?? [])];
+  const free = [...(chosen?.ids ?? [])];
   for (const call of sole?.calls ?? []) {
     const id = opened.particular.has(call.agent) ? undefined : free.shift();
     if (id !== undefined) picked.set(call, id);
@@ -74,6 +74,7 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
   const isFresh = ({ record }: ClaimCall): boolean => record === null || opened.taken.has(keyText(record));
   const again = claims.filter((call) => !picked.has(call) && isFresh(call));
   const { taken, held, particular } = opened;
+  const heads = new Map([...known, ...(chosen?.heads ?? [])]);
   const first = { taken, held, particular, picked, world, heads };
   const exhausted =
     sole !== undefined && choosing !== null && !hasSecondStep(candidatesOf(sole, sole.calls.length));

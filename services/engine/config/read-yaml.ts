@@ -3,7 +3,7 @@
  * are bounded before anything is built from the text, and a tag that is not one of the core
  * schema is an error.
  */
-import { Composer, CST, type Document, Lexer, LineCounter, Parser, visit } from "yaml";
+import { Composer, CST, type Document, isScalar, Lexer, LineCounter, Parser, visit } from "yaml";
 import { CONFIG_SIZE_MAX_BYTES } from "../../contract/limits.ts";
 
 /** Deeper than any section goes. */
@@ -79,9 +79,8 @@ function checkEntries(top: CST.Token): void {
 function check(document: Document.Parsed, lines: LineCounter): void {
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
-    const { line, col } = lines.linePos(fault.pos[0]);
     const [cause = ""] = fault.message.split(/ at line \d+/);
-    throw new UnreadableYaml(`line ${line}, column ${col}: ${cause}`);
+    throw new UnreadableYaml(`${placeOf(lines, fault.pos[0])}: ${cause}`);
   }
   let aliases = 0;
   visit(document, {
@@ -89,16 +88,25 @@ function check(document: Document.Parsed, lines: LineCounter): void {
       aliases += 1;
       // Looking one up walks through the whole text.
       if (aliases > ALIASES_MAX) throw new UnreadableYaml(`it has more than ${ALIASES_MAX} aliases`);
+      const place = placeOf(lines, node.range?.[0]);
       const target = node.resolve(document);
-      if (target !== undefined && path.includes(target))
-        throw new UnreadableYaml(`the alias *${node.source} stands inside of what it stands for`);
+      if (target === undefined) throw new UnreadableYaml(`${place}: nothing is called &${node.source} above`);
+      if (path.includes(target))
+        throw new UnreadableYaml(`${place}: the alias *${node.source} stands inside of what it stands for`);
+    },
+    Pair(_, { key }) {
+      if (!isScalar(key)) throw new UnreadableYaml("it has a key that is no plain text");
     },
     Node(_, node) {
       if (node.tag === undefined || CORE_TAG.test(node.tag)) return;
-      const { line, col } = lines.linePos(node.range?.[0] ?? 0);
       throw new UnreadableYaml(
-        `line ${line}, column ${col}: the tag ${node.tag} is not read; write plain values`,
+        `${placeOf(lines, node.range?.[0])}: the tag ${node.tag} is not read; write plain values`,
       );
     },
   });
+}
+
+function placeOf(lines: LineCounter, offset = 0): string {
+  const { line, col } = lines.linePos(offset);
+  return `line ${line}, column ${col}`;
 }

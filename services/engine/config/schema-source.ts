@@ -21,8 +21,12 @@ export interface SchemaKey extends SchemaSubject {
 }
 
 export interface Schemas {
-  /** @throws Error for an item of a root that they were not loaded for */
-  of(item: SchemaKey): ItemSchema;
+  /**
+   * Without a root, what the server says alone.
+   *
+   * @throws Error for an item of a root that they were not loaded for
+   */
+  of(item: SchemaSubject & { readonly rootId: string | null }): ItemSchema;
 }
 
 export interface SchemaSource {
@@ -34,8 +38,12 @@ export interface SchemaSource {
    *   could be is known: gates never open because something is broken
    */
   load(handle: Handle, rootIds: Iterable<string>): Promise<Schemas>;
-  /** For an item of no project: what the server says alone. */
-  ofServer(item: SchemaSubject): ItemSchema;
+  /** The same for whoever has asked already which texts count: by root, without those that have none. */
+  loadTexts(
+    handle: Handle,
+    rootIds: Iterable<string>,
+    fingerprints: ReadonlyMap<string, string>,
+  ): Promise<Schemas>;
 }
 
 export interface SchemaSourceOptions {
@@ -67,11 +75,11 @@ export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSo
 
   const findTexts = async (
     handle: Handle,
-    rootIds: readonly string[],
+    fingerprints: ReadonlyMap<string, string>,
   ): Promise<[rootId: string, Parsed<ProjectConfig>][]> => {
     const found: [string, Parsed<ProjectConfig>][] = [];
     const unseen: string[] = [];
-    for (const [rootId, fingerprint] of await findFingerprints(handle, rootIds)) {
+    for (const [rootId, fingerprint] of fingerprints) {
       const parsed = texts.get(fingerprint);
       if (parsed === undefined) unseen.push(rootId);
       else found.push([rootId, parsed]);
@@ -100,20 +108,31 @@ export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSo
     });
   };
 
+  const loadTexts: SchemaSource["loadTexts"] = async (handle, rootIds, fingerprints) => {
+    const wanted = new Set(rootIds);
+    const found = fingerprints.size === 0 ? [] : await findTexts(handle, fingerprints);
+    const layers = new Map(found.map(([rootId, parsed]) => [rootId, layerOf(rootId, parsed)]));
+    const global = server();
+    return {
+      of(item) {
+        const { rootId } = item;
+        if (rootId !== null && !wanted.has(rootId))
+          throw new Error(`no schemas were loaded for the root ${rootId}`);
+        return resolve(rootId === null ? null : (layers.get(rootId) ?? null), global, item);
+      },
+    };
+  };
+
   return {
     async load(handle, rootIds) {
-      const wanted = new Set(rootIds);
-      const found = wanted.size === 0 ? [] : await findTexts(handle, [...wanted]);
-      const layers = new Map(found.map(([rootId, parsed]) => [rootId, layerOf(rootId, parsed)]));
-      const global = server();
-      return {
-        of(item) {
-          if (!wanted.has(item.rootId)) throw new Error(`no schemas were loaded for the root ${item.rootId}`);
-          return resolve(layers.get(item.rootId) ?? null, global, item);
-        },
-      };
+      const wanted = [...new Set(rootIds)];
+      return await loadTexts(
+        handle,
+        wanted,
+        wanted.length === 0 ? new Map() : await findFingerprints(handle, wanted),
+      );
     },
-    ofServer: (item) => resolve(null, server(), item),
+    loadTexts,
   };
 }
 

@@ -26,11 +26,15 @@ export interface ServerConfigOptions {
   readonly everyMs?: number;
 }
 
+/** Told of every text that takes the place of another. */
+type Follower = (config: ServerConfig) => void;
+
 export interface ServerConfigFile {
   /** What it says as far as it could be read. */
   current(): ServerConfig;
   /** Null: there is none. */
   readonly path: string | null;
+  onChange(follower: Follower): void;
   close(): void;
 }
 
@@ -53,6 +57,7 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
   const first = load(options);
   announce(log, first);
   let loaded = first;
+  const followers: Follower[] = [];
   const reload = (): void => {
     try {
       const next = load(options);
@@ -63,6 +68,7 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
       if (changesIdentity(first.config, next.config))
         log.warn({ path: next.path }, "identity and actor_authentication take effect at the next start");
       loaded = next;
+      for (const follower of followers) follower(next.config);
     } catch (error) {
       log.error({ err: error }, "the configuration file is not used: what was read before stays in force");
     }
@@ -71,6 +77,7 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
   return {
     current: () => loaded.config,
     path: first.path,
+    onChange: (follower) => void followers.push(follower),
     close() {
       for (const path of paths) unwatchFile(path, reload);
     },

@@ -2,7 +2,6 @@
  * Drawing edges, all of a batch or none. Every edge that cannot be drawn is named, with
  * the items along the cycle if that is why.
  */
-import { randomUUID } from "node:crypto";
 import {
   countDependencies,
   type DependencyRow,
@@ -32,6 +31,7 @@ import { elementFailure } from "../writing/element-failure.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
 import { edgeFault, edgeTitles } from "./edge-fault.ts";
+import { toEdgeRow } from "./edge-row.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "./order-graph.ts";
 
 /** Takes everything back: nothing of a batch is drawn if one edge cannot be. */
@@ -59,7 +59,7 @@ export async function createDependencies(
   }
 }
 
-/** Full ids, and one spelling: "is blocked by" is the same edge with its ends swapped. */
+/** Full ids, and one spelling. */
 async function resolveEdges(deps: EngineDeps, edges: readonly NewDependency[]): Promise<DependencyRow[]> {
   const rows: DependencyRow[] = [];
   const failures: ElementFailure[] = [];
@@ -74,22 +74,10 @@ async function resolveEdges(deps: EngineDeps, edges: readonly NewDependency[]): 
     const to = await resolve(edge.toItemId);
     if (!from.ok) failures.push(elementFailure(index, undefined, from.error));
     else if (!to.ok) failures.push(elementFailure(index, undefined, to.error));
-    else rows.push(toRow(edge, from.id, to.id));
+    else rows.push(toEdgeRow(edge, from.id, to.id));
   }
   if (failures.length > 0) throw new BatchRefused(failures);
   return rows;
-}
-
-function toRow(edge: NewDependency, from: string, to: string): DependencyRow {
-  const swapped = edge.type === "IS_BLOCKED_BY";
-  return {
-    id: randomUUID(),
-    from_item: swapped ? to : from,
-    to_item: swapped ? from : to,
-    type: edge.type === "RELATES_TO" ? "RELATES_TO" : "BLOCKS",
-    unblock_at: edge.unblockAt ?? null,
-    on_cancelled: edge.onCancelled ?? null,
-  };
 }
 
 async function createAll(
@@ -102,8 +90,9 @@ async function createAll(
   const result = await transact(deps, async (tx, wider) => {
     world = null;
     return await once(call, tx, "all", async () => {
-      world = await createIn(deps, call, tx, wider, rows, scope);
-      return { answer: answerOf(rows), targetId: null };
+      const drawn = await createIn(deps, call, tx, wider, rows, scope);
+      world = drawn.world;
+      return { answer: answerOf(drawn.rows), targetId: null };
     });
   });
   if (world !== null) afterCommit(deps, world);
@@ -117,11 +106,11 @@ async function createIn(
   call: WriteCall,
   tx: Handle,
   wider: Wider,
-  rows: readonly DependencyRow[],
+  wanted: readonly DependencyRow[],
   scope: GraphScope,
-): Promise<World> {
-  const ends = [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))];
-  const blocking = rows.filter((row) => row.type === "BLOCKS");
+): Promise<{ readonly world: World; readonly rows: readonly DependencyRow[] }> {
+  const ends = [...new Set(wanted.flatMap((row) => [row.from_item, row.to_item]))];
+  const blocking = wanted.filter((row) => row.type === "BLOCKS");
   await lockGraphsOf(tx, scope, ends);
   const order = await loadOrderGraph(
     tx,
@@ -141,7 +130,8 @@ async function createIn(
     { ...wider, items: [...wider.items, ...tenures], subtrees },
     "none",
   );
-  await refuseStale(deps, call, tx, world, rows);
+  await refuseStale(deps, call, tx, world, wanted);
+  const rows = await settleOnCancelled(deps, tx, world, wanted);
   const drawn = await findDependenciesAmong(tx, ends);
   const verdicts = judgeNewEdges(
     rows.map((row) => ({ from: row.from_item, to: row.to_item, blocks: row.type === "BLOCKS" })),
@@ -154,7 +144,7 @@ async function createIn(
     },
   );
   await refuseBatch(tx, rows, verdicts);
-  await insertDependencies(tx, rows, call.agent);
+  await insertDependencies(tx, rows, call.author);
   for (const row of blocking) countBlocker(deps, world, row, containers.has(row.to_item));
   for (const row of rows) {
     world.events.push({
@@ -165,11 +155,33 @@ async function createIn(
     });
   }
   await saveWorld(tx, world);
-  return world;
+  return { world, rows };
+}
+
+/**
+ * An edge that does not say what a cancelled blocker means gets what its dependent's project says
+ * now, and keeps it: were it read later, a changed text would belie the counters of blockers.
+ */
+export async function settleOnCancelled(
+  deps: EngineDeps,
+  tx: Handle,
+  world: World,
+  rows: readonly DependencyRow[],
+): Promise<readonly DependencyRow[]> {
+  const open = rows.flatMap(({ type, on_cancelled: said, to_item: to }) =>
+    type === "BLOCKS" && said === null ? (world.find(to) ?? []) : [],
+  );
+  if (open.length === 0) return rows;
+  const schemas = await deps.schemas.load(tx, new Set(open.map((item) => item.rootId)));
+  return rows.map((row) => {
+    const dependent = world.find(row.to_item);
+    if (row.type !== "BLOCKS" || row.on_cancelled !== null || dependent === undefined) return row;
+    return { ...row, on_cancelled: schemas.of(dependent).onCancelled };
+  });
 }
 
 /** An edge whose blocker has not come far enough holds its item up from now on. */
-function countBlocker(deps: EngineDeps, world: World, row: DependencyRow, hasChildren: boolean): void {
+export function countBlocker(deps: EngineDeps, world: World, row: DependencyRow, hasChildren: boolean): void {
   const rule = {
     threshold: row.unblock_at ?? "terminal",
     onCancelled: row.on_cancelled ?? deps.settings.onCancelled,

@@ -1,4 +1,5 @@
 /** Removing edges: by id, by both ends, or all of one side. Answers which items that frees. */
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import {
   deleteDependencies as deleteRows,
   type DependencyRow,
@@ -103,15 +104,18 @@ async function deleteIn(
     rows.map((row) => row.id),
   );
   const freed = blocking.flatMap((row) => uncount(deps, world, row, containers.has(row.to_item)));
-  for (const row of rows) {
-    world.events.push({
-      type: "dependency.deleted",
-      itemId: row.to_item,
-      rootId: world.get(row.to_item).rootId,
-      data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },
-    });
-  }
+  const written = rows.map((row) => ({
+    itemId: row.to_item,
+    rootId: world.get(row.to_item).rootId,
+    data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },
+  }));
+  for (const one of written) world.events.push({ type: "dependency.deleted", ...one });
   await saveWorld(tx, world);
+  await recordAudit(
+    tx,
+    written.map((one) => ({ action: "dependency.deleted" as const, ...one })),
+    call.author,
+  );
   return { answer: await toAnswer(tx, rows.length, freed), world };
 }
 

@@ -7,28 +7,29 @@
  * its new child; and whoever blocks an ancestor meanwhile meets the parent's lock.
  */
 import { randomUUID } from "node:crypto";
-import { findRoots, lockGraph } from "../../../db/stores/graph-lock.ts";
 import { keyText, saveAnswers, takeKeys } from "../../../db/stores/idempotency-store.ts";
 import { findExisting, insertItems, type NewItemRow } from "../../../db/stores/item-write-store.ts";
 import type { Handle } from "../../../db/statement.ts";
-import { StartOver } from "../../../db/transaction.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { TREE_DEPTH_MAX } from "../../contract/limits.ts";
 import type { CreateItems, CreateItemsOutput, NewItem } from "../../contract/operations/manage-items.ts";
 import { blockersAbove, joinParent, judgePlacement } from "../../core/placement.ts";
-import type { ItemState } from "../../core/state.ts";
+import type { ItemSchema } from "../../core/schemas/item-schema.ts";
 import type { WriterVerdict } from "../../core/writer.ts";
 import type { World } from "../../core/world.ts";
+import type { Schemas } from "../config/schema-source.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
-import { enterResources } from "../leases/sync-resources.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { elementFailure, failureOf, isUnstorable } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { recordFor, type WriteCall } from "../writing/write-call.ts";
+import { createdFacts } from "./created-facts.ts";
+import { toItemRow } from "./item-row.ts";
 import { placementFault } from "./placement-fault.ts";
+import { shareGraphs } from "./share-graphs.ts";
 
 type CreatedItem = CreateItemsOutput["items"][number];
 
@@ -39,7 +40,7 @@ interface Slot {
 }
 
 type Outcome =
-  | { readonly index: number; readonly created: CreatedItem }
+  | { readonly index: number; readonly created: CreatedItem; readonly availableTraits?: readonly string[] }
   | { readonly index: number; readonly failure: ElementFailure };
 
 /** Whatever is neither made nor open for a child of its own. */
@@ -62,11 +63,13 @@ export async function createItems(
   outcomes.sort((a, b) => a.index - b.index);
   const items = outcomes.flatMap((one) => ("created" in one ? [one.created] : []));
   const failures = outcomes.flatMap((one) => ("failure" in one ? [one.failure] : []));
+  const traits = new Set(outcomes.flatMap((one) => ("created" in one ? (one.availableTraits ?? []) : [])));
   return {
     items,
     created: items.length,
     failed: failures.length,
     ...(failures.length === 0 ? {} : { failures }),
+    ...(traits.size === 0 ? {} : { availableTraits: [...traits] }),
   };
 }
 
@@ -122,32 +125,31 @@ async function createIn(
     known.map((itemId) => ({ itemId, fence: null })),
   );
   const doors = new Map(known.map((id, index) => [id, verdicts[index]]));
-  const rows = new Map<Slot, NewItemRow>();
+  const schemas = await deps.schemas.load(
+    tx,
+    known.map((id) => world.get(id).rootId),
+  );
+  const rows = new Map<Slot, Entered>();
   for (const slot of fresh) {
     const refusal = judge(world, slot, doors);
-    if (refusal === null) rows.set(slot, enter(world, slot));
+    if (refusal === null) rows.set(slot, enter(world, schemas, slot));
     else outcomes.push({ index: slot.index, failure: elementFailure(slot.index, undefined, refusal) });
   }
-  await insertItems(tx, [...rows.values()], call.agent);
-  const made = [...rows.values()].map((row) => ({ ...row, rootId: row.root_id }));
-  await enterResources(deps, tx, made);
+  await insertItems(
+    tx,
+    [...rows.values()].map(({ row }) => row),
+    call.author,
+  );
   await saveWorld(tx, world);
-  for (const [slot, row] of rows) outcomes.push({ index: slot.index, created: createdItem(row) });
+  for (const [slot, entered] of rows) {
+    const { availableTraits } = entered.schema;
+    outcomes.push({ index: slot.index, created: createdItem(entered), availableTraits });
+  }
   await settleKeys(call, tx, fresh, rows);
   return { outcomes, world };
 }
 
 const elementOf = (slot: Slot): string => `c${slot.index}`;
-
-/** A tree that is being moved or deleted is waited for. */
-async function shareGraphs(tx: Handle, parents: readonly string[]): Promise<void> {
-  const before = await findRoots(tx, parents);
-  await lockGraph(tx, before.values(), "shared");
-  const after = await findRoots(tx, parents);
-  const locked = new Set(before.values());
-  if ([...after.values()].some((root) => !locked.has(root)))
-    throw new StartOver("a parent moved to another root");
-}
 
 function judge(
   world: World,
@@ -163,11 +165,21 @@ function judge(
   return refusal === null ? null : placementFault(refusal, parentId);
 }
 
+interface Entered {
+  readonly row: NewItemRow;
+  readonly schema: ItemSchema;
+}
+
 /** Makes the row, and enters it in its parent's books. */
-function enter(world: World, slot: Slot): NewItemRow {
+function enter(world: World, schemas: Schemas, slot: Slot): Entered {
   const id = randomUUID();
   const parent = slot.parentId === null ? null : world.get(slot.parentId);
-  const row = toRow(id, slot.item, parent);
+  const { type, tags, traits } = slot.item;
+  // A project that is just made has no configuration of its own yet.
+  const rootId = parent?.rootId ?? null;
+  const schema = schemas.of({ rootId, type: type ?? null, tags: tags ?? [], traits: traits ?? [] });
+  const ancestors = parent === null ? [] : [...parent.ancestors, parent.id];
+  const row = toItemRow(slot.item, { id, ancestors, ancestorBlockers: blockersAbove(parent) }, schema);
   if (parent !== null) joinParent(world, parent.id, NEW_CHILD);
   world.events.push({
     type: "item.created",
@@ -175,35 +187,10 @@ function enter(world: World, slot: Slot): NewItemRow {
     rootId: row.root_id,
     data: { parentId: row.parent_id },
   });
-  return row;
+  return { row, schema };
 }
 
-function toRow(id: string, item: NewItem, parent: ItemState | null): NewItemRow {
-  const ancestors = parent === null ? [] : [...parent.ancestors, parent.id];
-  return {
-    id,
-    root_id: ancestors[0] ?? id,
-    parent_id: parent?.id ?? null,
-    ancestors,
-    title: item.title,
-    summary: item.summary,
-    description: item.description?.trim() ? item.description : null,
-    type: item.type ?? null,
-    tags: item.tags ?? [],
-    traits: item.traits ?? [],
-    needs: item.needs ?? [],
-    assignee: item.assignee ?? null,
-    properties: item.properties ?? null,
-    metadata: item.metadata ?? null,
-    priority: item.priority,
-    complexity: item.complexity ?? null,
-    requires_verification: item.requiresVerification,
-    status_label: item.statusLabel ?? null,
-    ancestor_blockers: blockersAbove(parent),
-  };
-}
-
-function createdItem(row: NewItemRow): CreatedItem {
+function createdItem({ row, schema }: Entered): CreatedItem {
   return {
     id: row.id,
     title: row.title,
@@ -215,8 +202,7 @@ function createdItem(row: NewItemRow): CreatedItem {
     version: 1,
     requiresVerification: row.requires_verification,
     tags: row.tags.length === 0 ? null : row.tags.join(","),
-    schemaMatch: false,
-    expectedNotes: [],
+    ...createdFacts(schema),
   };
 }
 
@@ -224,14 +210,14 @@ async function settleKeys(
   call: WriteCall,
   tx: Handle,
   fresh: readonly Slot[],
-  rows: ReadonlyMap<Slot, NewItemRow>,
+  rows: ReadonlyMap<Slot, Entered>,
 ): Promise<void> {
   const kept = fresh.flatMap((slot) => {
     const record = recordFor(call, elementOf(slot));
-    const row = rows.get(slot);
-    return record === null || row === undefined
+    const entered = rows.get(slot);
+    return record === null || entered === undefined
       ? []
-      : [{ ...record, answer: { ...createdItem(row) }, targetId: row.id }];
+      : [{ ...record, answer: { ...createdItem(entered) }, targetId: entered.row.id }];
   });
   await saveAnswers(tx, kept);
 }

@@ -15,6 +15,7 @@ import {
   hasOtherChildren,
   orderByDepth,
 } from "../../../db/stores/item-write-store.ts";
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import { keepInTrash } from "../../../db/stores/trash-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
@@ -228,9 +229,12 @@ async function discard(
     trashId,
     itemId: id,
     subtree,
-    by: call.agent,
+    by: call.author,
     days: TRASH_KEPT_DAYS,
   });
+  const { rootId } = world.get(id);
+  const data = { trashId, descendants: subtree.length - 1 };
+  await recordAudit(tx, [{ action: "item.deleted", itemId: id, rootId, data }], call.author);
   await deleteRows(tx, subtree);
   const titles = await findTitles(tx, freed);
   return {

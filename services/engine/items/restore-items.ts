@@ -4,6 +4,7 @@
  * would close no cycle by now. Counters are taken anew from what is there, not from the
  * snapshot.
  */
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import {
   findLatestTrash,
   findTrashedEdges,
@@ -26,8 +27,8 @@ import { blockersAbove, joinParent, judgePlacement } from "../../core/placement.
 import type { ItemState } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "../dependencies/order-graph.ts";
+import { refreshCopies } from "../config/refresh-copies.ts";
 import type { EngineDeps } from "../deps.ts";
-import { syncResources } from "../leases/sync-resources.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
@@ -89,7 +90,11 @@ async function restoreRoot(
       const resting = await restIn(deps, call, tx, wider, entry, scope);
       const answer = await reconnect(deps, tx, resting, scope);
       await saveWorld(tx, resting.world);
-      await syncResources(deps, tx, entry.items);
+      // Their project may have changed its configuration meanwhile.
+      await refreshCopies(tx, deps.schemas, entry.items);
+      const { rootId } = resting.world.get(answer.id);
+      const data = { trashId: entry.id, restored: answer.restored };
+      await recordAudit(tx, [{ action: "item.restored", itemId: answer.id, rootId, data }], call.author);
       world = resting.world;
       return { answer, targetId: null };
     });

@@ -4,12 +4,14 @@
  * may edit what somebody else holds; only a displaced holder's late edit is refused.
  */
 import {
+  findSubtree,
   findVersion,
   type ItemPatch,
   type UpdatedItem,
   updateItem,
 } from "../../../db/stores/item-write-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
+import { recordAudit } from "../../../db/stores/audit-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
 import { fault } from "../../contract/errors.ts";
@@ -17,23 +19,22 @@ import type { ItemChange, UpdateItems, UpdateItemsOutput } from "../../contract/
 import type { CascadeEvent } from "../../core/cascade.ts";
 import type { World } from "../../core/world.ts";
 import type { GraphScope } from "../dependencies/order-graph.ts";
+import { refreshCopies } from "../config/refresh-copies.ts";
 import type { EngineDeps } from "../deps.ts";
-import { syncResources } from "../leases/sync-resources.ts";
 import { requireItem } from "../resolve-items.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type Done, type WriteCall } from "../writing/write-call.ts";
 import { nameCascades } from "./cascade-events.ts";
+import { decideTexts, keepTexts } from "./item-texts.ts";
 import { lockForMove, moveItemUnder } from "./move-item.ts";
 
 type UpdatedAnswer = UpdateItemsOutput["items"][number];
 
 /** What decides who is offered an item: a claim that waits may want it now. */
-const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "priority", "complexity", "parentId"];
+const OFFERING_FIELDS = ["needs", "assignee", "tags", "type", "traits", "priority", "complexity", "parentId"];
 /** Fields of an element that say which item, and when, but nothing about it. */
-/** What an item's schema follows from, besides its root. */
-const SCHEMA_FIELDS = ["type", "tags", "traits"] as const;
 const NOT_CHANGES = new Set(["itemId", "expectedVersion", "fence"]);
 
 export async function updateItems(
@@ -112,6 +113,9 @@ async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<
   );
 }
 
+/** What decides which schema an item has. */
+const SCHEMA_FIELDS = ["type", "tags", "traits"] as const;
+
 async function updateIn(
   deps: EngineDeps,
   call: WriteCall,
@@ -137,23 +141,27 @@ async function updateIn(
   const verdicts = await askDoors(deps, tx, world, call, "open", asked);
   const lost = asked.find((_, position) => verdicts[position]?.kind === "claim_lost");
   if (lost !== undefined) throw claimLost(lost.itemId);
-  await refuseOtherVersion(tx, id, change.expectedVersion);
+  const texts = touchesTexts(change) ? await decideTexts(tx, id, change, textsOf(change)) : null;
+  if (texts === null) await refuseOtherVersion(tx, id, change.expectedVersion);
+  const rootBefore = item.rootId;
   const cascades = moving === null ? [] : await moveItemUnder(tx, call, moving);
   if (change.statusLabel !== undefined) world.update(id, { statusLabel: change.statusLabel });
-  const updated = await updateItem(tx, id, patchOf(change), call.agent);
+  const updated = await updateItem(tx, id, { ...patchOf(change), ...texts?.patch }, call.author);
   if (updated === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
-  world.events.push({
-    type: "item.updated",
+  if (texts !== null) await keepTexts(tx, id, texts, updated.version, call.author);
+  const written = {
     itemId: id,
     rootId: world.get(id).rootId,
     data: { version: updated.version, fields: givenFields(change) },
-  });
+  };
+  world.events.push({ type: "item.updated", ...written });
+  await recordAudit(tx, [{ action: "item.updated", ...written }], call.author);
   await saveWorld(tx, world);
-  if (moving !== null || SCHEMA_FIELDS.some((field) => change[field] !== undefined)) {
-    const moved = moving === null ? [] : world.descendantsOf(id);
-    await syncResources(deps, tx, [id, ...moved.map((one) => one.id)]);
-  }
-  return { answer: await toAnswer(tx, id, updated, cascades), targetId: id, world };
+  const resettled = world.get(id).rootId !== rootBefore;
+  if (resettled || SCHEMA_FIELDS.some((field) => change[field] !== undefined))
+    await refreshCopies(tx, deps.schemas, resettled ? await findSubtree(tx, id) : [id]);
+  const answer = { ...(await toAnswer(tx, id, updated, cascades)), ...texts?.marks };
+  return { answer, targetId: id, world };
 }
 
 async function refuseOtherVersion(tx: Handle, id: string, expected: number | undefined): Promise<void> {
@@ -165,12 +173,30 @@ async function refuseOtherVersion(tx: Handle, id: string, expected: number | und
   });
 }
 
-function patchOf(change: ItemChange): ItemPatch {
-  const { title, summary, description, type, tags, traits, needs, assignee, properties, metadata } = change;
+const TEXT_CHANGES = ["title", "summary", "description", "edits", "undo", "mergeProperties"] as const;
+
+/** Whether what the texts say now has to be read first. */
+function touchesTexts(change: ItemChange): boolean {
+  return TEXT_CHANGES.some((name) => change[name] !== undefined);
+}
+
+/** The texts that are sent whole, as they are stored. */
+function textsOf({
+  title,
+  summary,
+  description,
+}: ItemChange): Pick<ItemPatch, "title" | "summary" | "description"> {
   return {
     ...(title === undefined ? {} : { title }),
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description: description?.trim() ? description : null }),
+  };
+}
+
+function patchOf(change: ItemChange): ItemPatch {
+  const { type, tags, traits, needs, assignee, properties, metadata } = change;
+  return {
+    ...textsOf(change),
     ...(type === undefined ? {} : { type }),
     ...(tags === undefined ? {} : { tags: tags ?? [] }),
     ...(traits === undefined ? {} : { traits: traits ?? [] }),

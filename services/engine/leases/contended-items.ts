@@ -8,7 +8,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { judgeLeases, type LeaseObstacle } from "../../core/leases/hold-leases.ts";
 import { keysAhead } from "../../core/leases/keys-ahead.ts";
 import type { LeaseBook } from "../../core/leases/lease-book.ts";
-import type { ItemState } from "../../core/state.ts";
+import { DEFAULT_POLICY, type ItemState } from "../../core/state.ts";
 import { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { declaredBySchemas } from "./declared-by.ts";
@@ -21,8 +21,14 @@ export async function contendedItems(
   now: number,
 ): Promise<ReadonlyMap<string, LeaseObstacle>> {
   const leases = await lookAtLeases(deps, handle, items, []);
-  const { policyOf } = deps;
-  const world = new World({ now, states: items, edges: [], subtrees: [], policyOf, leases });
+  const world = new World({
+    now,
+    states: items,
+    edges: [],
+    subtrees: [],
+    policyOf: () => DEFAULT_POLICY,
+    leases,
+  });
   return new Map(
     items.flatMap((item) => {
       const obstacle = item.role === "terminal" ? null : judgeLeases(world, item);

@@ -5,10 +5,8 @@
 import { openLeases } from "../../../db/stores/lease-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { keysAhead } from "../../core/leases/keys-ahead.ts";
-import type { LeaseBook } from "../../core/leases/lease-book.ts";
+import type { Declared, LeaseBook } from "../../core/leases/lease-book.ts";
 import type { ItemState } from "../../core/state.ts";
-import type { EngineDeps } from "../deps.ts";
-import { declaredBySchemas } from "./declared-by.ts";
 
 /** What is known beforehand of a decision: which items may change their role, and whether to work. */
 export interface Moving {
@@ -22,13 +20,12 @@ export const NOTHING_MOVES: Moving = { items: new Set(), enters: false };
 
 /** @param known what an earlier try turned out to need */
 export async function leasesAhead(
-  deps: EngineDeps,
   tx: Handle,
   states: readonly ItemState[],
   moving: Moving,
   known: readonly string[],
+  declaredBy: (item: ItemState) => Declared,
 ): Promise<LeaseBook> {
-  const declaredBy = await declaredBySchemas(deps, tx, states);
   const items = moving.items ?? new Set(states.map(({ id }) => id));
   return await openLeases(tx, [...keysAhead(states, items, moving.enters, declaredBy), ...known], declaredBy);
 }

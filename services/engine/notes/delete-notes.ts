@@ -12,6 +12,7 @@ import { requireItem } from "../resolve-items.ts";
 import type { Answered, WriteCall } from "../writing/write-call.ts";
 import { toFailure } from "./note-answers.ts";
 import { type NoteScene, onItem } from "./note-scene.ts";
+import { refreshStarts } from "./write-notes.ts";
 
 /** What a caller named: a note by its id, or what an item has under a key or at all. */
 interface Reference {
@@ -78,11 +79,16 @@ async function deleteOne(
 }
 
 async function remove(
-  { tx, world, item }: NoteScene,
+  { tx, world, item, schemas }: NoteScene,
   itemId: string,
   key: string | null,
 ): Promise<DeletedNoteRow[]> {
   const gone = await deleteRows(tx, itemId, key);
+  await refreshStarts(
+    tx,
+    schemas,
+    gone.map((note) => ({ item, key: note.key })),
+  );
   for (const note of gone) {
     world.events.push({
       type: "note.deleted",

@@ -5,6 +5,7 @@
  * the takeover held.
  */
 import { findTitles } from "../../../db/stores/item-store.ts";
+import { touchHeldItem } from "../../../db/stores/note-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { ItemState } from "../../core/state.ts";
@@ -14,14 +15,17 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { identify, type StatedActor } from "../identity.ts";
 import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
-import { afterCommit, lockWorld, saveWorld, transact } from "../writing/transact.ts";
+import { afterCommit, CLAIMABLE, lockWorld, saveWorld, transact } from "../writing/transact.ts";
 import { type Answered, once, type WriteCall } from "../writing/write-call.ts";
+import type { NoteOutcome } from "./write-notes.ts";
 
 export interface NoteScene {
   readonly tx: Handle;
   readonly world: World;
   readonly item: ItemState;
   readonly schemas: Schemas;
+  /** Tells whom it concerns, once it is committed. */
+  wrote(outcome: Extract<NoteOutcome, { ok: true }>): void;
 }
 
 export interface ScenePlace {
@@ -43,8 +47,10 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
 ): Promise<Answered<A>> {
   const { itemId, fence } = place;
   let world: World | null = null;
+  let opensStart = false;
   const result = await transact(deps, async (tx, wider) => {
     world = null;
+    opensStart = false;
     return await once(call, tx, element, async () => {
       const items = await withTenuresAbove(tx, call, [itemId]);
       const locked = await lockWorld(deps, tx, items, wider, "none");
@@ -53,7 +59,17 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
       const [verdict] = await askDoors(deps, tx, locked, call, "open", [{ itemId, fence }]);
       if (verdict?.kind === "claim_lost") throw claimLost(itemId);
       const schemas = await deps.schemas.load(tx, [item.rootId]);
-      const answer = await work({ tx, world: locked, item, schemas });
+      const answer = await work({
+        tx,
+        world: locked,
+        item,
+        schemas,
+        wrote({ note, event }) {
+          locked.events.push(event);
+          opensStart ||= note.opensStart;
+        },
+      });
+      if (locked.events.length > 0 && isHeldByAnother(item, call)) await touchHeldItem(tx, itemId);
       await saveWorld(tx, locked);
       world = locked;
       return { answer, targetId: itemId };
@@ -61,7 +77,12 @@ export async function onItem<A extends Readonly<Record<string, unknown>>>(
   });
   if (result.replayed) await refuseIfGone(deps, result.targetId);
   if (world !== null) afterCommit(deps, world);
+  if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return result;
+}
+
+function isHeldByAnother({ claim }: ItemState, { agent, session }: WriteCall): boolean {
+  return claim !== null && (claim.agent !== agent || claim.session !== session);
 }
 
 async function refuseIfGone(deps: EngineDeps, targetId: string | null): Promise<void> {

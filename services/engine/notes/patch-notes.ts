@@ -84,7 +84,7 @@ async function changeText(
   const itemId = await requireItem(deps.db, note.itemId);
   const { key } = note;
   return await onItem(deps, call, `n${index}`, { itemId, fence: note.fence ?? null }, async (scene) => {
-    const { tx, world, item, schemas } = scene;
+    const { tx, item, schemas } = scene;
     const found = await findNote(tx, itemId, key);
     if (found === null) throw noNote(itemId, key);
     const { edited, marks } = await change(tx, found);
@@ -93,7 +93,7 @@ async function changeText(
     const [outcome] = await writeNotes(tx, schemas, [entry], call.author);
     if (outcome === undefined) throw new Error("writing a note has no outcome");
     if (!outcome.ok) throw outcome.error;
-    world.events.push(outcome.event);
+    scene.wrote(outcome);
     return { ...toWrittenNote(outcome.note, body), ...marks };
   });
 }
@@ -125,7 +125,7 @@ async function editsOf(tx: Handle, found: NoteRow, version: number): Promise<rea
   const texts = await findNoteTexts(tx, found.item_id, found.key, [version, version - 1]);
   const text = texts.get(version);
   const before = texts.get(version - 1);
-  if (text?.edits != null) return text.edits;
+  if (text !== undefined && text.edits !== null) return text.edits;
   if (text === undefined || (before === undefined && version > 1)) {
     throw fault(
       "RESOURCE_NOT_FOUND",

@@ -35,7 +35,7 @@ async function upsertOne(deps: EngineDeps, call: WriteCall, note: NoteUpsert, in
     },
   );
   return await onItem(deps, call, `n${index}`, { itemId, fence: note.fence ?? null }, async (scene) => {
-    const { tx, world, item, schemas } = scene;
+    const { tx, item, schemas } = scene;
     const body = read();
     if (note.expectedVersion !== undefined) {
       const found = await findNote(tx, itemId, key);
@@ -44,7 +44,7 @@ async function upsertOne(deps: EngineDeps, call: WriteCall, note: NoteUpsert, in
     const [outcome] = await writeNotes(tx, schemas, [{ item, key, role, body, index }], call.author);
     if (outcome === undefined) throw new Error("writing a note has no outcome");
     if (!outcome.ok) throw outcome.error;
-    world.events.push(outcome.event);
+    scene.wrote(outcome);
     return toWrittenNote(outcome.note, body);
   });
 }

@@ -14,6 +14,7 @@ import { NOTE_BODY_SIZE_MAX_BYTES, TEXT_VERSIONS_KEPT } from "../../contract/lim
 import type { ItemSchema, Phase } from "../../core/schemas/item-schema.ts";
 import type { AppliedEdit } from "../../core/texts/edit-text.ts";
 import type { Author, World } from "../../core/world.ts";
+import { refreshCopiesBy } from "../config/refresh-copies.ts";
 import type { SchemaKey, Schemas } from "../config/schema-source.ts";
 
 /** An item that a note is written on; every `ItemState` is one. */
@@ -43,6 +44,8 @@ export interface WrittenNote {
   readonly createdAt: Date;
   readonly modifiedAt: Date;
   readonly author: Author;
+  /** With it the item has all that its start asks for: a claim that waits may want it. */
+  readonly opensStart: boolean;
   /** It is longer than its schema wants it. */
   readonly warning: string | null;
 }
@@ -55,7 +58,7 @@ export type NoteOutcome =
 export type NoteEvent = World["events"][number];
 
 /**
- * Outcomes by position. No two entries may name the same item and key.
+ * Outcomes by position. Of entries that name the same item and key, all but the first are refused.
  * @param schemas loaded in the same transaction for the roots of all items
  */
 export async function writeNotes(
@@ -64,11 +67,18 @@ export async function writeNotes(
   entries: readonly NoteEntry[],
   author: Author,
 ): Promise<NoteOutcome[]> {
-  const judged = entries.map((entry, index) => judge(entry, entry.index ?? index, schemas.of(entry.item)));
+  const places = new Set<string>();
+  const judged = entries.map((entry, index) => {
+    const place = placeOf(entry.item.id, entry.key);
+    if (places.has(place)) return refused(saidTwice(entry, entry.index ?? index));
+    places.add(place);
+    return judge(entry, entry.index ?? index, schemas.of(entry.item));
+  });
   const writes = entries.flatMap((entry, index): NoteWrite[] =>
     judged[index]?.error === null ? [toWrite(entry, author)] : [],
   );
   const rows = await saveNotes(tx, writes, TEXT_VERSIONS_KEPT);
+  const opened = await refreshStarts(tx, schemas, writes.length === 0 ? [] : entries);
   const byPlace = new Map(rows.map((row) => [placeOf(row.item_id, row.key), row]));
   return entries.map((entry, index): NoteOutcome => {
     const { error, warning } = judged[index] ?? { error: null, warning: null };
@@ -89,6 +99,7 @@ export async function writeNotes(
         createdAt: row.created_at,
         modifiedAt: row.modified_at,
         author: entry.author ?? author,
+        opensStart: opened.has(item.id),
         warning,
       },
       event: {
@@ -99,6 +110,18 @@ export async function writeNotes(
       },
     };
   });
+}
+
+/** Offers are filtered by a copy of what the notes say of an item's start. */
+export async function refreshStarts(
+  tx: Handle,
+  schemas: Schemas,
+  touched: readonly { readonly item: NoteTarget; readonly key: string }[],
+): Promise<ReadonlySet<string>> {
+  const asked = touched.filter(({ item, key }) =>
+    schemas.of(item).notes.some((note) => note.key === key && note.required && note.role === "queue"),
+  );
+  return await refreshCopiesBy(tx, schemas, [...new Set(asked.map(({ item }) => item.id))]);
 }
 
 function placeOf(itemId: string, key: string): string {
@@ -127,9 +150,28 @@ interface Judged {
   readonly warning: string | null;
 }
 
-/** May this be a note of an item with this schema? */
-function judge({ key, role, body }: NoteEntry, index: number, schema: ItemSchema): Judged {
-  const refused = (error: MusterError): Judged => ({ error, warning: null });
+function refused(error: MusterError): Judged {
+  return { error, warning: null };
+}
+
+function saidTwice({ key, item }: NoteEntry, index: number): MusterError {
+  return fault("validation_failed", `note ${index} "${key}" of ${item.id} is there twice; send it once`);
+}
+
+/** What keeps this from being a note of an item with this schema; null: nothing. Changes nothing. */
+export function refusalOf(
+  entry: Pick<NoteEntry, "key" | "role" | "body">,
+  index: number,
+  schema: ItemSchema,
+): MusterError | null {
+  return judge(entry, index, schema).error;
+}
+
+function judge(
+  { key, role, body }: Pick<NoteEntry, "key" | "role" | "body">,
+  index: number,
+  schema: ItemSchema,
+): Judged {
   const text = normalizeBody(body);
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > NOTE_BODY_SIZE_MAX_BYTES) {

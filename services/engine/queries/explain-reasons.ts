@@ -9,6 +9,10 @@ import { isSatisfied } from "../../core/edges.ts";
 import type { Asker, Obstacle } from "../../core/readiness.ts";
 import type { LeaseObstacle } from "../../core/leases/hold-leases.ts";
 import type { ItemState } from "../../core/state.ts";
+import { clipText } from "../../core/texts/clip-text.ts";
+
+/** Enough of a title to know the item by; its id stands beside it. */
+const TITLE_SHOWN = 120;
 
 export interface Explained {
   readonly item: ItemState;
@@ -191,7 +195,7 @@ function blockerReasons(
       return {
         ...reason(
           code,
-          `${subject} waits for "${edge.title}" (${edge.from_item}), which is ${stateOf(edge)}`,
+          `${subject} waits for "${clipText(edge.title, TITLE_SHOWN)}" (${edge.from_item}), which is ${stateOf(edge)}`,
           clearing(edge),
         ),
         itemId: edge.from_item,
@@ -213,5 +217,5 @@ function clearing(edge: IncomingEdgeRow): string {
 }
 
 function quoted(id: string, titles: ReadonlyMap<string, string>): string {
-  return `"${titles.get(id) ?? ""}" (${id})`;
+  return `"${clipText(titles.get(id) ?? "", TITLE_SHOWN)}" (${id})`;
 }

@@ -14,6 +14,7 @@ import { isSatisfied } from "../../core/edges.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { readPaths } from "./ancestor-paths.ts";
+import { fitPage } from "./fit-page.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
@@ -40,11 +41,14 @@ export async function getBlockedItems(
           rows.map((row) => row.ancestors),
         )
       : null;
-    const blockedItems = rows.map((row) => ({
-      ...blockedItem(row, edges, deps.settings.onCancelled, input.includeItemDetails),
-      ...(path === null ? {} : { ancestors: path(row.ancestors) }),
-    }));
-    return { blockedItems, total, hasMore: offset + rows.length < total, limit, offset };
+    const blockedItems = fitPage(
+      rows.map((row) => ({
+        ...blockedItem(row, edges, deps.settings.onCancelled, input.includeItemDetails),
+        ...(path === null ? {} : { ancestors: path(row.ancestors) }),
+      })),
+    );
+    const returned = blockedItems.length;
+    return { blockedItems, total, returned, hasMore: offset + returned < total, limit, offset };
   });
 }
 

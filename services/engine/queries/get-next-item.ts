@@ -23,6 +23,8 @@ import { defaultRoles } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { readPaths } from "./ancestor-paths.ts";
+import { fitPage } from "./fit-page.ts";
+import { reasonFor } from "./next-reason.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
@@ -42,7 +44,8 @@ export async function getNextItem(
       ranking: input.orderBy,
       limit: input.limit,
     };
-    const heads = await recommend(deps, handle, query, input, caller);
+    const holder = holderOf(deps, input, caller);
+    const heads = await recommend(handle, query, input, holder);
     if (heads.length === 0)
       return { recommendations: [], total: 0, ...whyNothing(await findEmptiness(handle, query)) };
     const path = input.includeAncestors
@@ -51,23 +54,29 @@ export async function getNextItem(
           heads.map((head) => head.ancestors),
         )
       : null;
-    const recommendations = heads.map((head) => ({
-      ...recommendation(head, input.includeDetails),
-      ...(path === null ? {} : { ancestors: path(head.ancestors) }),
-    }));
+    // Nobody pages through recommendations: what does not fit is less urgent than what does.
+    const recommendations = fitPage(
+      heads.map((head) => ({
+        ...recommendation(head, input.includeDetails),
+        reason: reasonFor(head, {
+          mine: isHolder(holder, head),
+          assigned: head.assignee !== null && head.assignee === input.agent,
+          ranking: query.ranking,
+        }),
+        ...(path === null ? {} : { ancestors: path(head.ancestors) }),
+      })),
+    );
     return { recommendations, total: recommendations.length };
   });
 }
 
 async function recommend(
-  deps: EngineDeps,
   handle: Handle,
   query: CandidateQuery,
   input: GetNextItemInput,
-  caller: Caller,
+  holder: AskingHolder | null,
 ): Promise<HeadRow[]> {
   const free = await selectCandidates(handle, query);
-  const holder = holderOf(deps, input, caller);
   const held =
     input.includeClaimed || holder !== null
       ? await selectHeld(handle, { ...query, holder: input.includeClaimed ? null : holder })
@@ -80,19 +89,26 @@ async function recommend(
   return inOrder.toSorted((a, b) => preference(a) - preference(b) || order(a, b)).slice(0, query.limit);
 }
 
+interface AskingHolder {
+  readonly agent: string;
+  /** Null where the name alone is the holder. */
+  readonly session: string | null;
+}
+
+function isHolder(holder: AskingHolder | null, head: HeadRow): boolean {
+  if (holder === null || head.agent !== holder.agent) return false;
+  return holder.session === null || head.session === holder.session;
+}
+
 /** Who asks, if that is certain: where sessions tell holders apart, a name alone may be another worker's. */
-function holderOf(
-  deps: EngineDeps,
-  input: GetNextItemInput,
-  caller: Caller,
-): { agent: string; session: string | null } | null {
+function holderOf(deps: EngineDeps, input: GetNextItemInput, caller: Caller): AskingHolder | null {
   if (input.agent === undefined) return null;
   if (deps.settings.identity === "actor") return { agent: input.agent, session: null };
   const session = input.workerId ?? caller.session;
   return session === null ? null : { agent: input.agent, session };
 }
 
-function recommendation(head: HeadRow, details: boolean): Recommendation {
+function recommendation(head: HeadRow, details: boolean): Omit<Recommendation, "reason"> {
   return {
     itemId: head.item_id,
     title: head.title,

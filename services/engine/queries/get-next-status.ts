@@ -16,6 +16,7 @@ import type { ItemState } from "../../core/state.ts";
 import { NOBODY, NotLocked, type World } from "../../core/world.ts";
 import type { WriterContext } from "../../core/writer.ts";
 import { refusalElement } from "../advance/refusal.ts";
+import { configuredAnew } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { lookAtLeases } from "../leases/contended-items.ts";
@@ -49,6 +50,7 @@ interface Found {
   readonly item: ItemState;
   readonly start: AdvanceVerdict;
   readonly triggers: readonly Trigger[];
+  readonly hasReviewPhase: boolean;
 }
 
 interface Preview extends Found {
@@ -93,7 +95,7 @@ async function decideEach(
     const open = await peekWorld(handle, {
       items: [...items],
       subtrees: [...subtrees],
-      policyOf: deps.policyOf,
+      configured: (states) => configuredAnew(deps, handle, states),
       leasesOf: (states) => lookAtLeases(deps, handle, states, keys),
       onCancelled: deps.settings.onCancelled,
     });
@@ -109,6 +111,7 @@ async function decideEach(
       return {
         item,
         start,
+        hasReviewPhase: open().policyOf(item).hasReviewPhase,
         triggers: verdicts.filter(({ verdict }) => verdict.kind === "applied").map(({ trigger }) => trigger),
       };
     } catch (error) {
@@ -162,7 +165,7 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
     currentRole: item.role,
     progressionPosition: position(
       item.role === "blocked" ? (item.previousRole ?? "queue") : item.role,
-      deps.policyOf(item).hasReviewPhase,
+      found.hasReviewPhase,
     ),
     triggers: [...found.triggers],
   };
@@ -186,6 +189,17 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
     suggestion: suggestion(start.refusal, item, hintOf(refused)),
     ...(Array.isArray(refused["blockers"])
       ? { blockers: refused["blockers"] as NonNullable<GetNextStatusOutput["blockers"]> }
+      : {}),
+    ...(start.refusal.code === "gate_blocked"
+      ? {
+          nextRole: start.refusal.to,
+          missingNotes: start.refusal.obstacle.missing.map(({ key, role, required }) => ({
+            key,
+            role,
+            required,
+            exists: false,
+          })),
+        }
       : {}),
     ...(start.refusal.code === "not_claim_holder" ? { retryAfterMs: start.refusal.msLeft } : {}),
     ...(start.refusal.code === "resource_unavailable" ? contention(start.refusal.contended) : {}),

@@ -1,5 +1,6 @@
 /** `query_items`: one item in full, or a page of many without their bodies. */
 import {
+  type ItemConditions,
   type ItemRow,
   listItems,
   type ListedRow,
@@ -7,21 +8,30 @@ import {
   readItem,
 } from "../../../db/stores/item-read-store.ts";
 import { toItemState } from "../../../db/stores/state-row.ts";
+import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type {
   FullItem,
   GetItem,
   ListedItem,
+  ListItems,
+  ListItemsOutput,
   QueryItemsInput,
   QueryItemsOutput,
   SearchItems,
-  SearchItemsOutput,
 } from "../../contract/operations/query-items.ts";
+import type { SearchHits } from "../../contract/searching.ts";
 import { findObstacles } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { itemDiff, itemHistory } from "../items/item-versions.ts";
 import { requireItem } from "../resolve-items.ts";
+import { searchTexts } from "../search/search-texts.ts";
 import { readPaths } from "./ancestor-paths.ts";
+import { describeSchema } from "./describe-schema.ts";
+import { fitItem } from "./fit-item.ts";
+import { fitPage } from "./fit-page.ts";
+import { overviewOf, overviewOfItem } from "./overview.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
@@ -30,30 +40,50 @@ export async function queryItems(
   input: QueryItemsInput,
   _caller: Caller,
 ): Promise<QueryItemsOutput> {
-  return input.operation === "get" ? await getItem(deps, input) : await searchItems(deps, input);
+  return await inSnapshot(deps, async (handle) => {
+    switch (input.operation) {
+      case "get":
+        return await getItem(handle, input);
+      case "list":
+        return await listPage(handle, input);
+      case "search":
+        return await searchPage(handle, input);
+      case "schema":
+        return await describeSchema(handle, deps.schemas, input);
+      case "history":
+        return await itemHistory(handle, input);
+      case "diff":
+        return await itemDiff(handle, input);
+      case "overview":
+        return input.itemId === undefined
+          ? await overviewOf(handle, input)
+          : await overviewOfItem(handle, await getItem(handle, { itemId: input.itemId }), input);
+    }
+  });
 }
 
-async function getItem(deps: EngineDeps, input: GetItem): Promise<FullItem> {
-  return await inSnapshot(deps, async (handle) => {
-    const id = await requireItem(handle, input.itemId);
-    const row = await readItem(handle, id);
-    if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
-    const held = await readHeldAncestors(handle, row.ancestors);
-    const item = toItemState(row);
-    // As a stranger without capabilities would be told, in the role that the item is in.
-    const obstacles = findObstacles(
-      { item, heldAncestors: held.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() })) },
-      { agent: null, capabilities: [] },
-      { roles: ["queue", "work", "review"], containers: false, startable: false },
-      row.now.getTime(),
-    );
-    const path = input.includeAncestors ? await readPaths(handle, [row.ancestors]) : null;
-    return {
-      ...fullItem(row),
-      ready: obstacles.length === 0,
-      ...(path === null ? {} : { ancestors: path(row.ancestors) }),
-      ...(input.includeTimestamps ? timestamps(row) : {}),
-    };
+async function getItem(
+  handle: Handle,
+  input: Pick<GetItem, "itemId"> & Partial<GetItem>,
+): Promise<FullItem & { ready: boolean }> {
+  const id = await requireItem(handle, input.itemId);
+  const row = await readItem(handle, id);
+  if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
+  const held = await readHeldAncestors(handle, row.ancestors);
+  const item = toItemState(row);
+  // As a stranger without capabilities would be told, in the role that the item is in.
+  const obstacles = findObstacles(
+    { item, heldAncestors: held.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() })) },
+    { agent: null, capabilities: [] },
+    { roles: ["queue", "work", "review"], containers: false, startable: false },
+    row.now.getTime(),
+  );
+  const path = input.includeAncestors ? await readPaths(handle, [row.ancestors]) : null;
+  return fitItem({
+    ...fullItem(row),
+    ready: obstacles.length === 0,
+    ...(path === null ? {} : { ancestors: path(row.ancestors) }),
+    ...(input.includeTimestamps ? timestamps(row) : {}),
   });
 }
 
@@ -93,36 +123,41 @@ function fullItem(row: ItemRow): FullItem {
   };
 }
 
-async function searchItems(deps: EngineDeps, input: SearchItems): Promise<SearchItemsOutput> {
-  const { limit, offset, role, depth, assignee, readiness, claimStatus, sortBy, sortOrder } = input;
-  return await inSnapshot(deps, async (handle) => {
-    const filter = await resolveFilter(handle, input);
-    const page = {
-      filter,
-      roles: role,
-      depth,
-      assignee,
-      readiness,
-      claimStatus,
-      sortBy,
-      sortOrder,
-      limit,
-      offset,
-    };
-    const { rows, total } = await listItems(handle, page);
-    const path = input.includeAncestors
-      ? await readPaths(
-          handle,
-          rows.map((row) => row.ancestors),
-        )
-      : null;
-    const items = rows.map((row) => ({
+async function listPage(handle: Handle, input: ListItems): Promise<ListItemsOutput> {
+  const { limit, offset, sortBy, sortOrder } = input;
+  const conditions = await conditionsOf(handle, input);
+  const { rows, total } = await listItems(handle, { ...conditions, sortBy, sortOrder, limit, offset });
+  const path = input.includeAncestors
+    ? await readPaths(
+        handle,
+        rows.map((row) => row.ancestors),
+      )
+    : null;
+  const items = fitPage(
+    rows.map((row) => ({
       ...listedItem(row),
       ...(path === null ? {} : { ancestors: path(row.ancestors) }),
       ...(input.includeTimestamps ? timestamps(row) : {}),
-    }));
-    return { items, total, returned: items.length, hasMore: offset + items.length < total, limit, offset };
-  });
+    })),
+  );
+  return { items, total, returned: items.length, hasMore: offset + items.length < total, limit, offset };
+}
+
+async function searchPage(handle: Handle, input: SearchItems): Promise<SearchHits> {
+  const itemId = input.itemId === undefined ? undefined : await requireItem(handle, input.itemId);
+  return await searchTexts(handle, { ...input, within: { ...(await conditionsOf(handle, input)), itemId } });
+}
+
+async function conditionsOf(handle: Handle, input: ListItems | SearchItems): Promise<ItemConditions> {
+  const { role, depth, assignee, readiness, claimStatus } = input;
+  return {
+    filter: await resolveFilter(handle, input),
+    roles: role,
+    depth,
+    assignee,
+    readiness,
+    claimStatus,
+  };
 }
 
 /** What a list shows of an item: whether it is claimed, never by whom. */
@@ -132,6 +167,7 @@ function listedItem(row: ListedRow): ListedItem {
     parentId: row.parent_id,
     title: row.title,
     role: row.role,
+    ...(row.status_label === null ? {} : { statusLabel: row.status_label }),
     priority: row.priority,
     depth: row.depth,
     ...(row.complexity === null ? {} : { complexity: row.complexity }),

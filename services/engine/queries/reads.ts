@@ -1,5 +1,6 @@
 /** Every read of the engine by the name of its operation. */
 import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
+import { queryRules } from "../documents/query-rules.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
@@ -9,7 +10,9 @@ import { getNextItem } from "./get-next-item.ts";
 import { getNextStatus } from "./get-next-status.ts";
 import { listAgents } from "./list-agents.ts";
 import { listClaims } from "./list-claims.ts";
+import { queryDependencies } from "./query-dependencies.ts";
 import { queryItems } from "./query-items.ts";
+import { queryNotes } from "./query-notes.ts";
 
 type Read = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -23,6 +26,9 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
       use(deps, input as InputOf<N>, caller);
   return {
     query_items: read<"query_items">(queryItems),
+    query_notes: read<"query_notes">(queryNotes),
+    query_dependencies: read<"query_dependencies">(queryDependencies),
+    query_rules: read<"query_rules">(queryRules),
     get_next_item: read<"get_next_item">(getNextItem),
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),

@@ -1,12 +1,12 @@
 /**
  * Bodies that are read from files of the server: logs and diffs that an agent would otherwise
  * have to paste. Off unless a folder is configured, and then nothing outside of it is read:
- * a path has no `..`, does not start at the root, and meets no symbolic link on its way; the
- * file that was opened is compared with the one that was looked at, so that swapping it in
- * between gains nothing.
+ * a path has no `..`, does not start at the root, and meets no symbolic link on its way. What
+ * was opened is looked at once more, so that swapping a folder for a link in between gains
+ * nothing.
  */
 import { constants } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { NOTE_BODY_SIZE_MAX_BYTES } from "../../contract/limits.ts";
@@ -31,7 +31,7 @@ export async function readBodyFile(folder: string | null, path: string): Promise
     if (seen === null) throw absent(path);
     if (seen.isSymbolicLink()) throw refused(path, "leads through a symbolic link");
   }
-  return await readWhole(at, path);
+  return await readWhole(join(await realpath(folder), ...parts), path);
 }
 
 function partsOf(path: string): string[] {

@@ -29,7 +29,7 @@ export interface Coalescer<Call, Answer> {
 }
 
 /** Fewer calls than this are not worth a transaction of their own. */
-const SHARE_MIN = 64;
+const SHARE_MIN = 32;
 
 interface Pending<Call, Answer> {
   readonly call: Call;

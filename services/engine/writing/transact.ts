@@ -10,7 +10,9 @@ import { saveLeases } from "../../../db/stores/lease-store.ts";
 import { saveWorld as saveRows } from "../../../db/stores/save-world.ts";
 import { loadWorld, type LoadWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
+import { configuredFor } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
+import { declaredBy } from "../leases/declared-by.ts";
 import { leasesAhead, type Moving, NOTHING_MOVES } from "../leases/leases-ahead.ts";
 
 /** Rows and resources that an earlier try turned out to need. */
@@ -79,8 +81,9 @@ export async function lockPart(
   return await loadWorld(tx, {
     ...part,
     extra: wider,
-    leasesOf: (states) => leasesAhead(deps, tx, states, moving, wider.keys),
-    policyOf: deps.policyOf,
+    leasesOf: (judged, { schemaOf }) =>
+      leasesAhead(tx, judged, moving, wider.keys, declaredBy(deps, schemaOf)),
+    configured: (found) => configuredFor(deps, tx, found),
     onCancelled: deps.settings.onCancelled,
   });
 }
@@ -96,6 +99,9 @@ export async function saveWorld(
 
 /** The one topic of claims that wait: something may have become claimable. */
 export const CLAIMABLE = "claimable";
+
+/** Some tenure ended: for orchestrators that wait for those whom they dispatched. */
+export const TENURE_ENDED = "tenure-ended";
 
 /**
  * Tells the clock what ended and began, and wakes waiting claims. Nobody waits for it: what
@@ -115,7 +121,11 @@ export function afterCommit(deps: EngineDeps, world: World): void {
       : [];
   });
   if (live.length > 0) void claimClock.touch(live, world.now);
-  if (offersMore(world)) wakeUps.publish([CLAIMABLE]);
+  const topics = [
+    ...(offersMore(world) ? [CLAIMABLE] : []),
+    ...(world.ended.length > 0 ? [TENURE_ENDED] : []),
+  ];
+  if (topics.length > 0) wakeUps.publish(topics);
 }
 
 /** Something became claimable, a resource came free, or the claim on a container ended, which kept others from what is below it. */

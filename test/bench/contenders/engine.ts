@@ -23,6 +23,8 @@ const QUIET = {
 export interface EngineContenderOptions {
   readonly selector?: Readonly<Record<string, unknown>>;
   readonly name?: string;
+  /** Complete and claim the next in one call, as a worker does; the first claim of each caller is a call of its own. */
+  readonly claimNext?: boolean;
 }
 
 export async function engine(
@@ -53,33 +55,45 @@ export async function engine(
     if (operation === undefined) throw new Error(`no operation ${name}`);
     return await muster.execute(name, parseInput(operation, input), caller());
   };
+  const selector = options.selector ?? {};
+  const who = (number: number): object => ({
+    actor: { id: `${options.claimNext === true ? "n" : "w"}${number}`, kind: "subagent" },
+    workerId: `slot-${number}`,
+    requestId: randomUUID(),
+  });
+  const claim = async (number: number): Promise<Claimed> => {
+    const entry = { selector, start: true };
+    const output = await call("claim_item", { ...who(number), claims: [entry] });
+    return claimedOf((output as { claims: Claimed[] }).claims[0]);
+  };
+  const complete = async (number: number, { itemId, fence }: Claimed, rest: object): Promise<object> => {
+    const input = { ...who(number), itemId, trigger: "complete", fence, ...rest };
+    const output = (await call("advance_item", input)) as { summary: { succeeded: number } };
+    if (output.summary.succeeded !== 1) throw new Error(`not completed: ${JSON.stringify(output)}`);
+    return output;
+  };
+  const held = new Map<number, Claimed>();
   return {
     name: options.name ?? "muster engine",
-    cycle: "claim_item (selector, start), then advance_item (complete)",
+    cycle: options.claimNext
+      ? "advance_item (complete) with claimNext (selector, start)"
+      : "claim_item (selector, start), then advance_item (complete)",
     async prepare(rows) {
+      held.clear();
       await plantQueue(opened.db, rows);
     },
     async run(number) {
-      const actor = { id: `w${number}`, kind: "subagent" };
-      const workerId = `slot-${number}`;
-      const claimed = (await call("claim_item", {
-        actor,
-        workerId,
-        requestId: randomUUID(),
-        claims: [{ selector: options.selector ?? {}, start: true }],
-      })) as { claims: { outcome: string; itemId: string; fence: number }[] };
-      const claim = claimed.claims[0];
-      if (claim?.outcome !== "success") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
-      const advanced = (await call("advance_item", {
-        actor,
-        workerId,
-        requestId: randomUUID(),
-        itemId: claim.itemId,
-        trigger: "complete",
-        fence: claim.fence,
-      })) as { summary: { succeeded: number } };
-      if (advanced.summary.succeeded !== 1) throw new Error(`not completed: ${JSON.stringify(advanced)}`);
-      return claim.itemId;
+      if (options.claimNext !== true) {
+        const claimed = await claim(number);
+        await complete(number, claimed, {});
+        return claimed.itemId;
+      }
+      const claimed = held.get(number) ?? (await claim(number));
+      held.delete(number);
+      const claimNext = { selector, start: true };
+      const output = await complete(number, claimed, { claimNext });
+      held.set(number, claimedOf((output as { next?: Claimed }).next));
+      return claimed.itemId;
     },
     async close() {
       await muster.close();
@@ -87,6 +101,17 @@ export async function engine(
       await opened.close();
     },
   };
+}
+
+interface Claimed {
+  readonly outcome: string;
+  readonly itemId: string;
+  readonly fence: number;
+}
+
+function claimedOf(result: Claimed | undefined): Claimed {
+  if (result?.outcome !== "success") throw new Error(`not claimed: ${JSON.stringify(result)}`);
+  return result;
 }
 
 function caller(): Caller {

@@ -1,11 +1,14 @@
 /** What a process of a fleet checks before it serves: the schema of its database, the policy of its Redis. */
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isReady } from "../../support/fleet.ts";
 import { type MusterEnv, runMuster, spawnMuster } from "../../support/processes.ts";
 import { type RedisServer, startRedis } from "../../support/redis-server.ts";
 import { administer, databasePrefix, urlOf } from "../../support/template-database.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 
 const name = `${databasePrefix()}${randomBytes(6).toString("hex")}`;
@@ -38,6 +41,20 @@ describe("a process of a fleet", () => {
     expect(JSON.parse((await runMuster(["migrate", "--json"], env)).stdout)).toEqual({ migrated: [] });
     await using api = await spawnMuster(["api"], env);
     await until(() => isReady(api), 30_000);
+  });
+
+  it("with another configuration file than the doctor finds is named by the doctor", async () => {
+    using folder = temporaryFolder();
+    const files = ["one.yaml", "two.yaml"].map((file) => join(folder.path, file));
+    for (const file of files) writeFileSync(file, `on_cancelled: hold # ${file}\n`);
+    const [one = "", two = ""] = files;
+    await using api = await spawnMuster(["api"], { ...env, MUSTER_CONFIG: one });
+    await until(() => isReady(api), 30_000);
+    const same = await runMuster(["doctor"], { ...env, MUSTER_CONFIG: one });
+    expect(same.stdout).toMatch(/ok +config file +.*one\.yaml/);
+    const other = await runMuster(["doctor"], { ...env, MUSTER_CONFIG: two });
+    expect(other.code).toBe(1);
+    expect(other.stdout).toMatch(/!! +config file +.*two\.yaml .*the servers follow another/);
   });
 
   it("refuses a Redis that may evict keys, saying which setting to change, with 78", async () => {

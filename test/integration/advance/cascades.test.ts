@@ -86,8 +86,12 @@ describeBoard("cascades", (board) => {
     expect((await moved(board(), null, two, "complete")).cascadeEvents).toBeUndefined();
     expect(await board().roles(...chain)).toEqual(["queue"]);
     await moved(board(), null, chain[0] ?? "", "complete");
-    await moved(board(), null, two, "reopen");
+    // Alive below it the child would never be offered: first the parent, by whoever may open it.
+    expect(await refusedMove(board(), null, two, "reopen")).toMatchObject({ errorCode: "parent_closed" });
     expect(await board().roles(...chain)).toEqual(["terminal"]);
+    await moved(board(), null, chain[0] ?? "", "reopen");
+    await moved(board(), null, two, "reopen");
+    expect(await board().roles(...chain, two)).toEqual(["queue", "queue"]);
   });
 
   it("a start pulls the whole chain of queued parents to work, none of them done [B13]", async () => {

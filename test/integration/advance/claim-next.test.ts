@@ -57,6 +57,47 @@ describeBoard("finishing one item and taking the next", (board) => {
     expect(held).toHaveLength(1);
   });
 
+  it("is offered what the transition has just freed, and before anything less urgent", async () => {
+    const { id, fence } = await holding();
+    await board().plant({ tags: ["freed"], priority: "low" });
+    const dependent = await board().plant({ tags: ["freed"], priority: "high" });
+    await board().edge(id, dependent);
+    const output = await advanceCall(board(), ann, {
+      requestId: key(),
+      transitions: [{ itemId: id, trigger: "complete", fence }],
+      claimNext: { selector: { tags: "freed" }, start: true },
+    });
+    expect(output.results[0]).toMatchObject({ unblockedItems: [{ itemId: dependent }] });
+    expect(output.next).toMatchObject({ outcome: "success", itemId: dependent, started: true });
+    expect(await stateOf(board().db, dependent)).toMatchObject({ agent: "ann", role: "work", blockers: 0 });
+  });
+
+  it("gives many who finish together an item each, and nobody's is somebody else's", async () => {
+    const workers = Array.from({ length: 24 }, (_, n) => agent(`many-${n}`));
+    for (const _ of workers) await board().plant({ tags: ["many"] });
+    for (const _ of workers) await board().plant({ tags: ["more"] });
+    const firsts = await Promise.all(
+      workers.map((who) => granted(board().engine, who, { selector: { tags: "many" }, start: true })),
+    );
+    const outputs = await Promise.all(
+      workers.map((who, n) =>
+        advanceCall(board(), who, {
+          requestId: key(),
+          itemId: firsts[n]?.itemId,
+          fence: firsts[n]?.fence,
+          trigger: "complete",
+          claimNext: { selector: { tags: "more" }, start: true },
+        }),
+      ),
+    );
+    for (const [n, output] of outputs.entries()) {
+      expect(output.next).toMatchObject({ outcome: "success", started: true });
+      const itemId = (output.next as { itemId: string }).itemId;
+      expect(await stateOf(board().db, itemId)).toMatchObject({ agent: `many-${n}`, role: "work" });
+    }
+    expect(new Set(outputs.map((output) => (output.next as { itemId: string }).itemId)).size).toBe(24);
+  });
+
   it("takes nothing when a transition was refused, and the item that it would have taken stays free", async () => {
     const { id, fence } = await holding();
     const next = await board().plant({ tags: ["third-wave"] });

@@ -169,6 +169,60 @@ describe("two at once", () => {
     }
   });
 
+  // Without the check of what is left when a count is stored: both count, nobody closes, and the parent stays open.
+  it("children of a large parent that finish together close it exactly once, though nobody locks it before", async () => {
+    const [one, two] = replicas();
+    const CHILDREN = 40;
+    for (let round = 0; round < 4; round += 1) {
+      const parent = await plant({ role: "work" });
+      const children: string[] = [];
+      for (let n = 0; n < CHILDREN; n += 1) children.push(await plant({ parentId: parent, role: "work" }));
+      const results = await Promise.all(
+        children.map((itemId, n) => advance(n % 2 === 0 ? one : two, null, { itemId, trigger: "complete" })),
+      );
+      expect(results.filter(({ applied }) => applied)).toHaveLength(CHILDREN);
+      expect(await state(parent)).toMatchObject({
+        role: "terminal",
+        outcome: "done",
+        open_children: 0,
+        done_children: CHILDREN,
+      });
+      const closings = await database.db
+        .selectFrom("transitions")
+        .select("id")
+        .where("item_id", "=", parent)
+        .execute();
+      expect(closings).toHaveLength(1);
+    }
+  });
+
+  // Counted without its own row in sight: the guard alone stands between this and a parent left open.
+  it("a parent whose children vanish between the look and the count is locked after all", async () => {
+    const [one] = replicas();
+    const parent = await plant({ role: "work" });
+    const last = await plant({ parentId: parent, role: "work" });
+    const others: string[] = [];
+    for (let n = 0; n < 20; n += 1) others.push(await plant({ parentId: parent, role: "work" }));
+    let completing: ReturnType<typeof advance> | undefined;
+    await database.db.transaction().execute(async (tx) => {
+      // Its completion sees twenty-one open children, and then waits to count while they close.
+      await sql`select 1 from item_state where item_id = ${parent}::uuid for update`.execute(tx);
+      completing = advance(one, null, { itemId: last, trigger: "complete" });
+      await until(async () => (await waitingForLocks()) >= 1);
+      await sql`update item_state set role = 'terminal', outcome = 'done' where item_id = any(${others}::uuid[])`.execute(
+        tx,
+      );
+      await sql`update item_state set open_children = 1, done_children = 20 where item_id = ${parent}::uuid`.execute(
+        tx,
+      );
+    });
+    expect(await completing).toMatchObject({
+      applied: true,
+      cascadeEvents: [{ itemId: parent, applied: true }],
+    });
+    expect(await state(parent)).toMatchObject({ role: "terminal", open_children: 0, done_children: 21 });
+  });
+
   // Without the advisory lock on the holder: neither claim sees the other, and one holder has two items.
   it("two claims of one holder end with one item held [B38]", async () => {
     const [one, two] = replicas();

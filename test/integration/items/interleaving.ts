@@ -20,7 +20,7 @@ async function holdRows({ db }: OpenDatabase, ids: readonly string[]): Promise<(
 }
 
 /** Waits until this many statements of the database wait for a lock. */
-async function waitForBlocked({ db }: OpenDatabase, count: number): Promise<void> {
+export async function waitForBlocked({ db }: OpenDatabase, count: number): Promise<void> {
   await until(async () => {
     const { rows } = await sql<{ n: number }>`
       select count(*)::int as n from pg_stat_activity

@@ -24,7 +24,7 @@ export const LEASE_TTL_SECONDS = 600;
 
 export const resourceTraits: SchemaSource = {
   load: () => Promise.resolve({ of: schemaOf }),
-  ofServer: schemaOf,
+  loadTexts: () => Promise.resolve({ of: schemaOf }),
 };
 
 function schemaOf({ traits }: { readonly traits: readonly string[] }): ItemSchema {

@@ -65,6 +65,42 @@ describeEachDatabase("get_next_item", (database) => {
     expect(await next({ limit: 2, agent: "w" })).toEqual(others);
   });
 
+  it("says of each why it is offered, and never who holds it", async () => {
+    const { db } = database();
+    const [mine = "", other = "", urgent = "", waiting = "", review = "", mineToo = "", retry = ""] =
+      await plantGraph(
+        db,
+        [
+          { priority: "high", claim: { agent: "w", session: "w-1" } },
+          { priority: "high", claim: { agent: "secret", session: "s" } },
+          { priority: "high" },
+          { priority: "low" },
+          { role: "review" },
+          { priority: "low", assignee: "w" },
+          { attempts: 2 },
+        ],
+        [],
+      );
+    await plantEdge(db, urgent, waiting);
+    const answer = await recommend({
+      limit: 20,
+      agent: "w",
+      workerId: "w-1",
+      includeClaimed: true,
+      role: "queue,review",
+    });
+    const reasons = new Map(answer.recommendations.map((one) => [one.itemId, one.reason]));
+    expect(reasons.get(mine)).toBe("yours already: go on");
+    expect(reasons.get(other)).toBe("held by another, high priority");
+    expect(reasons.get(urgent)).toBe("unblocks 1, high priority");
+    expect(reasons.get(review)).toBe("to review, medium priority");
+    expect(reasons.get(mineToo)).toBe("assigned to you, low priority");
+    expect(reasons.get(retry)).toBe("attempt 3, medium priority");
+    expect(JSON.stringify(answer)).not.toContain("secret");
+    const [oldest] = (await recommend({ orderBy: "oldest" })).recommendations;
+    expect(oldest?.reason).toContain("oldest first");
+  });
+
   it("ranks by priority, then complexity, then age; or by age either way", async () => {
     const [low, hard, unknown, easy, older] = await plantGraph(
       database().db,
@@ -153,7 +189,7 @@ describeEachDatabase("get_next_item", (database) => {
     const leaf = await plantItem(db, { title: "leaf", parentId: root, summary: "why", tags: ["x", "y"] });
     const plain = await recommend();
     expect(plain.recommendations).toEqual([
-      { itemId: leaf, title: "leaf", role: "queue", priority: "medium" },
+      { itemId: leaf, title: "leaf", role: "queue", priority: "medium", reason: "medium priority" },
     ]);
     const full = await recommend({ includeDetails: true, includeAncestors: true });
     expect(full.recommendations[0]).toMatchObject({

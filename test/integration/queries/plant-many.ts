@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../../db/schema.ts";
+import { unsearchable } from "../../support/unsearchable.ts";
 
 export interface ManyItems {
   readonly roots: readonly string[];
@@ -17,7 +18,11 @@ export interface ManyItems {
  * hundred, `late` on the very last hundred of the ranking; 10,000 children of one blocked
  * item, urgent every one of them; and 1,000 finished items with the tag `done`.
  */
-export async function plantMany(db: Kysely<Database>): Promise<ManyItems> {
+export function plantMany(db: Kysely<Database>): Promise<ManyItems> {
+  return unsearchable(db, () => plant(db));
+}
+
+async function plant(db: Kysely<Database>): Promise<ManyItems> {
   const roots = Array.from({ length: 10 }, () => randomUUID()).toSorted();
   const [feature, blockedParent, blocker] = [randomUUID(), randomUUID(), randomUUID()];
   const first = roots[0] ?? "";

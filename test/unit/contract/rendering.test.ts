@@ -163,6 +163,7 @@ describe("the text of an answer", () => {
       role: "queue" as const,
       priority: "high" as const,
       complexity: 3,
+      reason: "unblocks 3, high priority",
     }));
     expect(getNextItem.render({ recommendations, total: 20 }).length / 4).toBeLessThan(1_500);
   });

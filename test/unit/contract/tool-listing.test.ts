@@ -88,6 +88,10 @@ describe("the tool list", () => {
       "get_blocked_items",
       "manage_items",
       "manage_dependencies",
+      "manage_notes",
+      "query_notes",
+      "manage_project_config",
+      "query_dependencies",
     ]);
     expect(operationByName.get("list_claims")?.mcp).toBe(false);
   });

@@ -87,6 +87,7 @@ function stateOf(id: string, spec: ItemSpec, states: ReadonlyMap<string, ItemSta
     assignee: null,
     leased: [],
     lostLeases: [],
+    reviewRounds: 0,
     ...rest,
     claim:
       claim === undefined

@@ -196,14 +196,14 @@ describe("a child that opens again", () => {
     });
   });
 
-  it.each(["manual", "permanent"])("leaves a %s parent closed [B10]", (type) => {
+  it.each(["manual", "permanent"])("leaves a %s parent closed, and stays closed with it [B10]", (type) => {
     const world = worldOf(
       { root: { type, role: "terminal" }, leaf: { under: "root", role: "terminal" } },
       [],
       LIFECYCLES,
     );
-    apply(world, "leaf", "reopen");
-    expect(world.get("root").role).toBe("terminal");
+    expect(() => apply(world, "leaf", "reopen")).toThrow("parent_closed");
+    expect(rolesOf(world, "root", "leaf")).toBe("root:terminal leaf:terminal");
   });
 
   it("makes what waited for a reopened parent wait again", () => {

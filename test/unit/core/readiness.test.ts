@@ -39,6 +39,7 @@ const READY: ItemState = {
   assignee: null,
   leased: [],
   lostLeases: [],
+  reviewRounds: 0,
 };
 const QUEUE: Offer = { roles: ["queue"], containers: false, startable: false };
 const ADA: Asker = { agent: "ada", capabilities: ["gpu"] };

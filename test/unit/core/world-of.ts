@@ -36,6 +36,7 @@ export function item(id: string, state: Partial<ItemState> = {}): ItemState {
     assignee: null,
     leased: [],
     lostLeases: [],
+    reviewRounds: 0,
     ...state,
   };
 }

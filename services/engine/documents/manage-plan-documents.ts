@@ -1,0 +1,62 @@
+/**
+ * `manage_plan_documents`: plans and rules of a project. A plan is written over for as long as
+ * nothing was made from it; once a tree adopted it, it stays what that tree was made from.
+ */
+import { findDocument, listDocuments } from "../../../db/stores/plan-document-store.ts";
+import { fault } from "../../contract/errors.ts";
+import type {
+  GetDocument,
+  GetDocumentOutput,
+  ListDocuments,
+  ListDocumentsOutput,
+  ManagePlanDocumentsInput,
+  ManagePlanDocumentsOutput,
+} from "../../contract/operations/manage-plan-documents.ts";
+import { requireRoot } from "../config/require-root.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Caller } from "../engine.ts";
+import { requireItem } from "../resolve-items.ts";
+import { toDocumentHead } from "./document-answers.ts";
+import { stashDocument } from "./stash-document.ts";
+
+export async function managePlanDocuments(
+  deps: EngineDeps,
+  input: ManagePlanDocumentsInput,
+  caller: Caller,
+): Promise<ManagePlanDocumentsOutput> {
+  switch (input.operation) {
+    case "stash":
+      return await stashDocument(deps, input, caller);
+    case "get":
+      return await getDocument(deps, input);
+    case "list":
+      return await listPage(deps, input);
+  }
+}
+
+async function getDocument(deps: EngineDeps, { rootId, slug }: GetDocument): Promise<GetDocumentOutput> {
+  const id = await requireItem(deps.db, rootId);
+  await requireRoot(deps.db, id);
+  const found = await findDocument(deps.db, id, slug);
+  if (found === null) {
+    throw fault("RESOURCE_NOT_FOUND", `the project ${id} has no document "${slug}"`, {
+      hint: "List its documents with manage_plan_documents, operation list.",
+    });
+  }
+  return { ...toDocumentHead(found), body: found.body };
+}
+
+async function listPage(deps: EngineDeps, input: ListDocuments): Promise<ListDocumentsOutput> {
+  const { status, limit, offset } = input;
+  const rootId = await requireItem(deps.db, input.rootId);
+  await requireRoot(deps.db, rootId);
+  const page = { rootId, status: status ?? null, prefix: "", limit, offset };
+  const { rows, total } = await listDocuments(deps.db, page);
+  return {
+    documents: rows.map(toDocumentHead),
+    returned: rows.length,
+    hasMore: offset + rows.length < (total ?? 0),
+    ...(total === null ? {} : { total }),
+    offset,
+  };
+}

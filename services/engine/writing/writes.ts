@@ -1,0 +1,30 @@
+/** Every write of the engine by the name of its operation, but claims and transitions, which share lanes. */
+import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
+import { manageProjectConfig } from "../config/manage-project-config.ts";
+import { manageDependencies } from "../dependencies/manage-dependencies.ts";
+import { managePlanDocuments } from "../documents/manage-plan-documents.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { Caller } from "../engine.ts";
+import { manageItems } from "../items/manage-items.ts";
+import { manageNotes } from "../notes/manage-notes.ts";
+import { createWorkTree } from "../trees/create-work-tree.ts";
+
+type Write = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
+
+export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
+  // The contract has parsed the input of exactly this operation.
+  const write =
+    <N extends OperationName>(
+      use: (deps: EngineDeps, input: InputOf<N>, caller: Caller) => Promise<OutputOf<N>>,
+    ): Write =>
+    (input, caller) =>
+      use(deps, input as InputOf<N>, caller);
+  return {
+    manage_items: write<"manage_items">(manageItems),
+    manage_dependencies: write<"manage_dependencies">(manageDependencies),
+    manage_notes: write<"manage_notes">(manageNotes),
+    manage_project_config: write<"manage_project_config">(manageProjectConfig),
+    create_work_tree: write<"create_work_tree">(createWorkTree),
+    manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
+  };
+}
