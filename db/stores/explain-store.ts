@@ -2,7 +2,7 @@
  * The working set of a decision that nobody will apply. Read like the locked one, row for
  * row, but without its locks: a preview must not hold up the writers it speaks of.
  */
-import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
+import type { ItemState } from "../../services/core/state.ts";
 import type { Edge } from "../../services/core/edges.ts";
 import { World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
