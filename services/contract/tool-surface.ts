@@ -19,6 +19,8 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
     version: "1.1.0",
     date: "2026-12-01",
     changes: [
+      "The worker toolset is claim_item, advance_item, manage_notes and get_context; what it leaves out is called all the same.",
+      "advance_item: notes in a transition, written before its gate is judged; missingNotes, noteProgress, guidanceKey, dispatch and violations in its answer.",
       "manage_project_config: the text that a project configures itself with.",
       "query_items: operation schema, with rootId.",
       "query_items: search with query, matchMode, kinds; overview with itemId or anchorId, includeChildren, excludeTerminal.",

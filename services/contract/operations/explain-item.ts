@@ -58,7 +58,7 @@ export const explainItem = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["worker", "orchestrator"],
+  toolsets: ["orchestrator"],
   mcp: true,
   render,
 });

@@ -136,7 +136,7 @@ export const getContext = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["orchestrator"],
+  toolsets: ["worker", "orchestrator"],
   mcp: true,
   render: renderContext,
 });

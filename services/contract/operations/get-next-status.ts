@@ -61,7 +61,7 @@ export const getNextStatus = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["worker", "orchestrator"],
+  toolsets: ["orchestrator"],
   mcp: true,
   render,
 });

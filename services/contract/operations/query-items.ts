@@ -281,7 +281,7 @@ export const queryItems = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["worker", "orchestrator"],
+  toolsets: ["orchestrator"],
   mcp: true,
   render,
 });

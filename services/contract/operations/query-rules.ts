@@ -114,7 +114,7 @@ export const queryRules = defineOperation({
     openWorldHint: false,
   },
   capability: "read",
-  toolsets: ["worker", "orchestrator"],
+  toolsets: ["orchestrator"],
   mcp: true,
   render,
 });

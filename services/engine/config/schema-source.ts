@@ -126,11 +126,9 @@ export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSo
   return {
     async load(handle, rootIds) {
       const wanted = [...new Set(rootIds)];
-      return await loadTexts(
-        handle,
-        wanted,
-        wanted.length === 0 ? new Map() : await findFingerprints(handle, wanted),
-      );
+      const counted =
+        wanted.length === 0 ? new Map<string, string>() : await findFingerprints(handle, wanted);
+      return await loadTexts(handle, wanted, counted);
     },
     loadTexts,
   };

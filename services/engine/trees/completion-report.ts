@@ -26,6 +26,7 @@ type Named = { readonly itemId: string; readonly title: string };
 /** Of parents and items outside of the set, so many are named. */
 const NAMED_MAX = 50;
 
+// oxlint-disable-next-line max-lines-per-function -- one report: its parts share what they have seen
 export function createCompletionReport(
   deps: Pick<EngineDeps, "settings">,
   trigger: string,

@@ -14,11 +14,11 @@ export class Project {
 
   /** A root with this configuration. */
   static async open(engine: TestEngine, configYaml: string, root: object = {}): Promise<Project> {
-    const output = await engine.call("manage_items", {
+    const output = (await engine.call("manage_items", {
       operation: "create",
       items: [{ title: "project", ...root }],
-    });
-    const rootId = (output as { items: { id: string }[] }).items[0]?.id ?? "";
+    })) as { items: { id: string }[] };
+    const rootId = output.items[0]?.id ?? "";
     const project = new Project(engine, rootId);
     await project.push(configYaml);
     // Open and offered to nobody: a project closes with its last child.
@@ -36,7 +36,7 @@ export class Project {
   }
 
   async item(more: object = {}): Promise<string> {
-    const output = await this.engine.call("manage_items", {
+    const output: unknown = await this.engine.call("manage_items", {
       operation: "create",
       items: [{ title: "item", parentId: this.rootId, ...more }],
     });
@@ -53,7 +53,7 @@ export class Project {
     agent: string | null = "ann",
   ): Promise<void> {
     const by = agent === null ? {} : { actor: worker(agent), workerId: `${agent}-1` };
-    const output = await this.engine.call("manage_notes", {
+    const output: unknown = await this.engine.call("manage_notes", {
       operation: "upsert",
       notes: [{ itemId, key, role, body }],
       ...by,

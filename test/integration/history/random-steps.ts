@@ -84,7 +84,10 @@ export class History {
     agent: string | null = this.#pick(AGENTS),
   ): Promise<Record<string, unknown>> {
     const by = agent === null ? {} : { actor: worker(agent), workerId: `${agent}-1` };
-    return await this.#engine.call(name, { ...by, requestId: randomUUID(), ...input });
+    return (await this.#engine.call(name, { ...by, requestId: randomUUID(), ...input })) as Record<
+      string,
+      unknown
+    >;
   }
 
   async #anyItem(): Promise<{ id: string; agent: string | null; fence: number; root: string }> {

@@ -2,7 +2,7 @@
  * The plans of choosing, over a hundred thousand items: which index is walked, how many rows are
  * looked at and thrown away. Times are not asserted; a plan that walks what it must not is.
  */
-import { CompiledQuery, sql } from "kysely";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listStuck } from "../../../db/stores/blocked-store.ts";
 import { rankRoots } from "../../../db/stores/next-roots.ts";
@@ -10,27 +10,8 @@ import { type CandidateSql, candidateSql, pathsFor, WALK_ROWS } from "../../../d
 import { selectCandidates } from "../../../db/stores/next-store.ts";
 import { Parameters, type SelectorFilter } from "../../../db/stores/readiness-sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { explained, type PlanFacts } from "./explained.ts";
 import { type ManyItems, plantMany } from "./plant-many.ts";
-
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Join Filter"?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-interface Seen {
-  readonly rows: number;
-  readonly indexes: readonly string[];
-  /** The most rows that any node handled, thrown away ones included. */
-  readonly handled: number;
-  readonly sorted: number;
-  readonly sequential: readonly string[];
-}
 
 /** One root in ten; a set of a hundredth of the tree, with room to spare. */
 const SET_ROWS = 1_000;
@@ -179,45 +160,14 @@ describe("choosing among 100,000 items", () => {
   }
 
   /** The plan of every step that the filter has, each run to its end. */
-  async function plansOf(filter: SelectorFilter, change: Partial<CandidateSql> = {}): Promise<Seen[]> {
+  async function plansOf(filter: SelectorFilter, change: Partial<CandidateSql> = {}): Promise<PlanFacts[]> {
     const query = asked(filter, change);
-    const plans: Seen[] = [];
+    const plans: PlanFacts[] = [];
     for (const path of pathsFor(query)) {
       const parameters = new Parameters();
-      const text = `explain (analyze, buffers, format json) ${candidateSql(query, path, parameters)}`;
-      type Explained = { "QUERY PLAN": [{ Plan: PlanNode }] };
-      const { rows } = await database.db.executeQuery<Explained>(CompiledQuery.raw(text, parameters.values));
-      const plan = rows[0]?.["QUERY PLAN"][0].Plan;
-      if (plan !== undefined) plans.push(lookAt(plan));
+      const text = candidateSql(query, path, parameters);
+      plans.push(await explained(database.db, text, parameters.values));
     }
     return plans;
   }
 });
-
-function lookAt(plan: PlanNode): Seen {
-  // A branch that a one-time filter cut off is in the plan and never ran.
-  const nodes = flatten(plan).filter((node) => node["Actual Loops"] > 0);
-  const handled = (node: PlanNode): number =>
-    (node["Actual Rows"] +
-      (node["Rows Removed by Filter"] ?? 0) +
-      (node["Rows Removed by Join Filter"] ?? 0)) *
-    node["Actual Loops"];
-  return {
-    rows: plan["Actual Rows"],
-    indexes: nodes.flatMap((node) => node["Index Name"] ?? []),
-    handled: Math.max(...nodes.map(handled)),
-    sorted: Math.max(
-      0,
-      ...nodes
-        .filter((node) => node["Node Type"] === "Sort")
-        .map((node) => node.Plans?.[0]?.["Actual Rows"] ?? 0),
-    ),
-    sequential: nodes.flatMap((node) =>
-      node["Node Type"] === "Seq Scan" ? (node["Relation Name"] ?? []) : [],
-    ),
-  };
-}
-
-function flatten(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(flatten)];
-}

@@ -72,9 +72,9 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
 );
 
 describe("the tool list", () => {
-  it("stays within its budget: worker 10 KiB, all 22 KiB, so that later tools fit into 40 KiB", () => {
+  it("stays within its budget: worker 10 KiB, all 40 KiB", () => {
     expect(JSON.stringify(toolListing("worker")).length).toBeLessThanOrEqual(10 * 1024);
-    expect(JSON.stringify(toolListing("all")).length).toBeLessThanOrEqual(22 * 1024);
+    expect(JSON.stringify(toolListing("all")).length).toBeLessThanOrEqual(40 * 1024);
   });
 
   it("has a fixed order, and names only what MCP serves", () => {
@@ -92,6 +92,11 @@ describe("the tool list", () => {
       "query_notes",
       "manage_project_config",
       "query_dependencies",
+      "get_context",
+      "create_work_tree",
+      "complete_tree",
+      "manage_plan_documents",
+      "query_rules",
     ]);
     expect(operationByName.get("list_claims")?.mcp).toBe(false);
   });
