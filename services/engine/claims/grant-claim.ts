@@ -107,6 +107,8 @@ function leaseObstacle(
   others: readonly string[],
   identity: Identity,
 ): AdvanceRefusal | null {
+  const goesOn = item.role === "work" && verdict.kind === "grant";
+  if (!call.start && !goesOn) return null;
   const { requirements } = world.leases.declaredBy(item);
   if (requirements.length === 0) return null;
   const fork = world.fork();

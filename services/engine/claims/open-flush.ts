@@ -104,6 +104,11 @@ function moving({ claims, closing }: Pick<FlushToOpen, "claims" | "closing">): M
   return { items: null, enters: closing.length > 0 || claims.some((call) => call.start) };
 }
 
+/** Work that nobody holds is claimed with the resources that it needs, so its schema is asked. */
+function goesOnWithWork({ target }: ClaimCall): boolean {
+  return target.kind === "selector" && target.predicate.roles.includes("work");
+}
+
 /** Chooses step by step for those who got nothing, and locks all of it together. */
 async function lookAgain(
   deps: EngineDeps,
@@ -128,7 +133,8 @@ export async function lockPicked(
   const named = flush.claims.flatMap(({ target }) => (target.kind === "item" ? [target.itemId] : []));
   const closing = [...new Set([...flush.closing, ...named, ...held.map((one) => one.itemId)])];
   const chosen = [...new Set(picked.values())].filter((id) => !closing.includes(id));
-  const part = mode(flush.claims) === "start" ? { starting: chosen } : { alone: chosen };
+  const judged = mode(flush.claims) === "start" || flush.claims.some(goesOnWithWork);
+  const part = judged ? { starting: chosen } : { alone: chosen };
   const [world, heads] = await Promise.all([
     lockPart(deps, tx, flush.wider, { closing, ...part, counted: true }, moving(flush)),
     findClaimedHeads(tx, [...new Set(picked.values())]),

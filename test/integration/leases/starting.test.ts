@@ -1,4 +1,5 @@
 /** What entering and leaving work takes and lets go of. */
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { ann, bob, claim, describeYard, having, history, LEASE_TTL_SECONDS, make, move } from "./yard.ts";
 
@@ -42,7 +43,7 @@ describeYard("resources of items in work", (yard) => {
     expect(intervals.map((one) => one.releaseReason)).toEqual(["released", undefined]);
   });
 
-  it("a start that is refused, or that fails while it is written, leaves no lease behind [B63]", async () => {
+  it("a start that is refused leaves no lease behind [B63]", async () => {
     const [blocker, item] = [await make(yard(), ""), await make(yard(), "sixtythree")];
     await yard().engine.call("manage_dependencies", {
       operation: "create",
@@ -50,6 +51,24 @@ describeYard("resources of items in work", (yard) => {
     });
     expect(await move(yard(), null, item, "start")).toMatchObject({ errorCode: "dependency_blocked" });
     expect(await history(yard(), "sixtythree")).toEqual([]);
+  });
+
+  it("a start that fails while it is written leaves no lease behind, and is done when it is sent again [B63]", async () => {
+    const item = await make(yard(), "torn");
+    const { db } = yard().database;
+    await sql`create function refuse_move() returns trigger language plpgsql as
+      $$ begin raise exception 'the disk is full' using errcode = '53100'; end $$`.execute(db);
+    await sql`create trigger refuse_moves before insert on transitions for each row execute function refuse_move()`.execute(
+      db,
+    );
+    const failed = await move(yard(), null, item, "start");
+    await sql`drop trigger refuse_moves on transitions`.execute(db);
+    await sql`drop function refuse_move`.execute(db);
+    expect(failed).toMatchObject({ applied: false, errorKind: "transient" });
+    expect(await having(yard(), "torn")).toEqual([]);
+    expect(await history(yard(), "torn")).toEqual([]);
+    expect(await move(yard(), null, item, "start")).toMatchObject({ applied: true });
+    expect(await having(yard(), "torn")).toEqual([item]);
   });
 
   it("an advisory one never blocks and is written down with what the caller names [B64]", async () => {
