@@ -35,6 +35,14 @@ type Row = {
   [K in Exclude<keyof Emptiness, "nextAt" | "now" | "ancestorClaimed" | "dependencyBlocked">]: number;
 } & { ancestor_claimed: number; dependency_blocked: number; next_at: Date | null; now: Date };
 
+/** When the first of the leases that are in the way will have ended, if nobody is heard. */
+const SOONEST_LEASE = `select min(case when h.agent is null then l.expires_at
+      when h.expires_at > muster_now() then h.expires_at
+      else h.expires_at + h.ttl_ms / 2.0 * interval '1 millisecond' end)
+    from matching m cross join lateral jsonb_to_recordset(m.resources) as w(key text)
+    join resource_leases l on l.key = w.key join item_state h on h.item_id = l.item_id
+    where m.reason = 'resources'`;
+
 /** Each row is counted once, under the first reason that it has. */
 export async function findEmptiness(handle: Handle, query: EmptinessQuery): Promise<Emptiness> {
   const parameters = new Parameters();
@@ -84,11 +92,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
            order by s.expires_at limit 1),
         (select min(a.expires_at) from item_state a where a.agent is not null
            and exists (select 1 from matching m where m.reason = 'ancestor_claimed' and a.item_id = any(m.ancestors))),
-        (select min(case when h.agent is null then l.expires_at when h.expires_at > muster_now() then h.expires_at
-             else h.expires_at + h.ttl_ms / 2.0 * interval '1 millisecond' end)
-           from matching m cross join lateral jsonb_to_recordset(m.resources) as w(key text)
-           join resource_leases l on l.key = w.key join item_state h on h.item_id = l.item_id
-           where m.reason = 'resources')
+        (${SOONEST_LEASE})
       ) as next_at,
       muster_now() as now
     from matching`;

@@ -81,22 +81,7 @@ export function refusalElement(
         }),
       );
     case "strange_credential":
-      return refusedElement(
-        itemId,
-        trigger,
-        fault(
-          "validation_failed",
-          `credentialRefs: "${refusal.credential}" is none of the resources that the item declares (${refusal.declared.join(", ")})`,
-        ),
-      );
-    case "parent_closed":
-      return refusedElement(
-        itemId,
-        trigger,
-        fault("parent_closed", `the item ${refusal.parentId} above it is closed, and opens only by itself`, {
-          hint: `Reopen ${refusal.parentId} first (trigger "reopen").`,
-        }),
-      );
+      return refusedElement(itemId, trigger, strangeCredential(refusal));
     case "resource_unavailable":
       return contendedElement(itemId, trigger, refusal);
     case "gate_blocked":
@@ -148,6 +133,17 @@ export function violationOf({
     constraint,
     ...(conflictingSeat === null ? {} : { conflictingSeat }),
   };
+}
+
+function strangeCredential({
+  credential,
+  declared,
+}: Extract<AdvanceRefusal, { code: "strange_credential" }>): MusterError {
+  const known = declared.join(", ");
+  return fault(
+    "validation_failed",
+    `credentialRefs: "${credential}" is none of the resources that the item declares (${known})`,
+  );
 }
 
 function contendedElement(
