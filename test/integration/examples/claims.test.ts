@@ -1,4 +1,5 @@
 /** The documented examples of `claim_item`; its answer's lists are called claims and releases here. */
+/* oxlint-disable typescript/no-unsafe-assignment -- an example says itself which fields it shows */
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";

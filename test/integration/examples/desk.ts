@@ -1,4 +1,5 @@
 /** Where the examples of task-orchestrator's documentation are played: one project whose types ask for notes. */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, vitest/no-standalone-expect -- an example says itself which fields it shows */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";

@@ -1,4 +1,5 @@
 /** The documented examples of `manage_items` and `query_items`: the same requests, at least the fields shown. */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access -- an example says itself which fields it shows */
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";

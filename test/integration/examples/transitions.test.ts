@@ -1,4 +1,5 @@
 /** The documented examples of `advance_item` and `get_next_status`. */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access -- an example says itself which fields it shows */
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";

@@ -1,4 +1,5 @@
 /** The documented examples of `create_work_tree`, `complete_tree` and the documents that trees are made from. */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access -- an example says itself which fields it shows */
 import { beforeEach, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine } from "../../support/engine.ts";

@@ -1,5 +1,5 @@
 /** Sections of a Markdown text: which headings count, what they are called, and what belongs to them. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sectionsOf, slugOf, textOfSection } from "../../../../services/core/texts/sections.ts";
 

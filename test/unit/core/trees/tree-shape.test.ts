@@ -1,5 +1,5 @@
 /** What is wrong with a tree is found before anything of it is written. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { closingPath, findCycle, roundsOf } from "../../../../services/core/cycle.ts";
 import {
