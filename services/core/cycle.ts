@@ -45,7 +45,8 @@ export function findCycle(graph: OrderGraph): string[] | null {
 export function roundsOf(graph: OrderGraph): string[][] {
   const { rounds } = peel(graph);
   const roundOf = (id: string): number => rounds.get(node(id, "end")) ?? Number.MAX_SAFE_INTEGER;
-  const byRound = Map.groupBy(itemsIn(graph), roundOf);
+  const byRound = new Map<number, string[]>();
+  for (const id of itemsIn(graph)) byRound.set(roundOf(id), [...(byRound.get(roundOf(id)) ?? []), id]);
   return [...byRound].toSorted(([a], [b]) => a - b).map(([, items]) => items);
 }
 

@@ -52,6 +52,7 @@ const result = answer({
   /** It closed with the last of its children. */
   cascaded: z.boolean().optional(),
   newRole: role.optional(),
+  statusLabel: z.string().optional(),
   skipped: z.boolean().optional(),
   skippedReason: z.string().optional(),
   gateErrors: z.array(z.string()).optional(),

@@ -232,7 +232,13 @@ const output = answer({
   /** Of a large tree only refs, ids and depths; `omitted` of them are left out as well. */
   children: z.array(answer({ ref: z.string(), id, ...itemFacts })),
   dependencies: z.array(
-    answer({ id, fromRef: z.string(), toRef: z.string(), type: z.enum(["BLOCKS", "RELATES_TO"]) }),
+    answer({
+      id,
+      fromRef: z.string(),
+      toRef: z.string(),
+      type: z.enum(["BLOCKS", "RELATES_TO"]),
+      unblockAt: z.enum(THRESHOLDS).optional(),
+    }),
   ),
   notes: z.array(answer({ id, itemRef: z.string(), key: z.string(), role: noteRole })),
   created: answer({ items: z.int(), dependencies: z.int(), notes: z.int() }),

@@ -181,6 +181,10 @@ const created = answer({
   replayed: z.boolean().optional(),
 });
 const deleted = answer({
+  /** The ends that were named, or the one item whose edges went. */
+  fromItemId: id.optional(),
+  toItemId: id.optional(),
+  itemId: id.optional(),
   deleted: z.int(),
   freedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   replayed: z.boolean().optional(),

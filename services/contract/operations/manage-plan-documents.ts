@@ -1,6 +1,6 @@
 /** `manage_plan_documents`: plans that trees of work are made from, and the rules of a project. */
 import { z } from "zod";
-import { answer } from "../answers.ts";
+import { answer, id } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import {
@@ -107,7 +107,8 @@ const stashed = documentHead.extend({
 });
 const got = answer({ ...documentShape, body: z.string() });
 const list = answer({
-  documents: z.array(documentHead),
+  rootId: id,
+  plans: z.array(documentHead),
   returned: z.int(),
   hasMore: z.boolean(),
   /** Left out behind the last page. */
@@ -126,11 +127,11 @@ function headLine(head: DocumentHeadAnswer): string {
 }
 
 function render(result: ManagePlanDocumentsOutput): string {
-  if ("documents" in result) {
-    const { documents, returned, total, hasMore, offset } = result;
+  if ("plans" in result) {
+    const { plans, returned, total, hasMore, offset } = result;
     return bounded([
       `${returned} documents ${facts({ total })}${hasMore ? `; next page: offset ${offset + returned}` : ""}`,
-      ...documents.map(headLine),
+      ...plans.map(headLine),
     ]);
   }
   if ("body" in result) return bounded([headLine(result), result.body.slice(0, 8_000)]);

@@ -57,6 +57,7 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
   const first = load(options);
   announce(log, first);
   let loaded = first;
+  let refused: string | null = null;
   const followers: Follower[] = [];
   const reload = (): void => {
     try {
@@ -68,17 +69,25 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
       if (changesIdentity(first.config, next.config))
         log.warn({ path: next.path }, "identity and actor_authentication take effect at the next start");
       loaded = next;
+      refused = null;
       for (const follower of followers) follower(next.config);
     } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      if (cause === refused) return;
+      refused = cause;
       log.error({ err: error }, "the configuration file is not used: what was read before stays in force");
     }
   };
   for (const path of paths) watchFile(path, { interval: everyMs, persistent: false }, reload);
+  // The watch compares with what it finds when it first looks: a change before that would never be seen.
+  const changedMeanwhile = setTimeout(reload, everyMs);
+  changedMeanwhile.unref();
   return {
     current: () => loaded.config,
     path: first.path,
     onChange: (follower) => void followers.push(follower),
     close() {
+      clearTimeout(changedMeanwhile);
       for (const path of paths) unwatchFile(path, reload);
     },
   };

@@ -34,7 +34,7 @@ export async function deleteDependencies(
   call: WriteCall,
   input: DeleteDependencies,
 ): Promise<DeleteDependenciesOutput> {
-  const find = await finderOf(deps, input);
+  const { find, named } = await finderOf(deps, input);
   const scope: GraphScope = new Set();
   let world: World | null = null;
   const result = await transact(deps, async (tx, wider) => {
@@ -47,16 +47,23 @@ export async function deleteDependencies(
           hint: "Look the edges up with query_items or get_blocked_items; nothing was deleted.",
         });
       }
-      return { answer: done.answer, targetId: null };
+      return { answer: { ...named, ...done.answer }, targetId: null };
     });
   });
   if (world !== null) afterCommit(deps, world);
   return result.replayed ? { ...result.answer, replayed: true } : result.answer;
 }
 
-async function finderOf(deps: EngineDeps, input: DeleteDependencies): Promise<Finder> {
+/** The call's ids in full, for its answer. */
+type Named = Pick<DeleteDependenciesOutput, "fromItemId" | "toItemId" | "itemId">;
+
+async function finderOf(
+  deps: EngineDeps,
+  input: DeleteDependencies,
+): Promise<{ find: Finder; named: Named }> {
   const { dependencyId } = input;
-  if (dependencyId !== undefined) return (handle) => findDependenciesById(handle, [dependencyId]);
+  if (dependencyId !== undefined)
+    return { find: (handle) => findDependenciesById(handle, [dependencyId]), named: {} };
   const from = input.fromItemId === undefined ? null : await requireItem(deps.db, input.fromItemId);
   const to = input.toItemId === undefined ? null : await requireItem(deps.db, input.toItemId);
   const swapped = input.type === "IS_BLOCKED_BY";
@@ -65,7 +72,13 @@ async function finderOf(deps: EngineDeps, input: DeleteDependencies): Promise<Fi
     to: swapped ? from : to,
     type: input.type === undefined ? null : input.type === "RELATES_TO" ? "RELATES_TO" : "BLOCKS",
   };
-  return (handle) => findDependenciesByEnds(handle, ends);
+  return { find: (handle) => findDependenciesByEnds(handle, ends), named: nameEnds(from, to) };
+}
+
+function nameEnds(from: string | null, to: string | null): Named {
+  if (from !== null && to !== null) return { fromItemId: from, toItemId: to };
+  const itemId = from ?? to;
+  return itemId === null ? {} : { itemId };
 }
 
 async function deleteIn(

@@ -53,7 +53,8 @@ async function listPage(deps: EngineDeps, input: ListDocuments): Promise<ListDoc
   const page = { rootId, status: status ?? null, prefix: "", limit, offset };
   const { rows, total } = await listDocuments(deps.db, page);
   return {
-    documents: rows.map(toDocumentHead),
+    rootId,
+    plans: rows.map(toDocumentHead),
     returned: rows.length,
     hasMore: offset + rows.length < (total ?? 0),
     ...(total === null ? {} : { total }),

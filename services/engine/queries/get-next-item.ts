@@ -57,7 +57,7 @@ export async function getNextItem(
     // Nobody pages through recommendations: what does not fit is less urgent than what does.
     const recommendations = fitPage(
       heads.map((head) => ({
-        ...recommendation(head, input.includeDetails),
+        ...recommendation(head, input),
         reason: reasonFor(head, {
           mine: isHolder(holder, head),
           assigned: head.assignee !== null && head.assignee === input.agent,
@@ -108,15 +108,18 @@ function holderOf(deps: EngineDeps, input: GetNextItemInput, caller: Caller): As
   return session === null ? null : { agent: input.agent, session };
 }
 
-function recommendation(head: HeadRow, details: boolean): Omit<Recommendation, "reason"> {
+function recommendation(
+  head: HeadRow,
+  { includeDetails, includeClaimed }: GetNextItemInput,
+): Omit<Recommendation, "reason"> {
   return {
     itemId: head.item_id,
     title: head.title,
     role: head.role,
     priority: head.priority,
     ...(head.complexity === null ? {} : { complexity: head.complexity }),
-    ...(head.held ? { isClaimed: true } : {}),
-    ...(details
+    ...(includeClaimed || head.held ? { isClaimed: head.held } : {}),
+    ...(includeDetails
       ? { summary: head.summary, tags: head.tags.join(",") || null, parentId: head.parent_id }
       : {}),
   };

@@ -113,7 +113,9 @@ export function createCompletionReport(
       if (outcome.kind === "applied" || outcome.kind === "replayed") {
         followed(outcome.answer);
         const replayed = outcome.kind === "replayed" ? { replayed: true } : {};
-        push(member, { applied: true, trigger, newRole: "terminal", ...replayed });
+        const label = outcome.answer["statusLabel"];
+        const labelled = typeof label === "string" ? { statusLabel: label } : {};
+        push(member, { applied: true, trigger, newRole: "terminal", ...labelled, ...replayed });
       } else if (outcome.kind === "refused") refuse(member, outcome);
       else push(member, { applied: false, ...errorOf(errorIn(outcome, member.id)) });
     },

@@ -44,6 +44,7 @@ export function answerOf(made: MadeTree): CreateWorkTreeOutput {
       fromRef: refOf.get(row.from_item) ?? "",
       toRef: refOf.get(row.to_item) ?? "",
       type: row.type,
+      ...(row.unblock_at === null ? {} : { unblockAt: row.unblock_at }),
     })),
     notes: written.map(({ id, itemRef, key, role }) => ({ id, itemRef, key, role })),
   };

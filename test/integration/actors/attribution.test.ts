@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return -- a test that reads a wrong field fails by itself */
 /** Who is written down for what, and that no proof ever is. */
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "kysely";

@@ -56,9 +56,9 @@ describeEachDatabase("documents of a project", (database) => {
     for (const slug of ["b", "a", "rule/x"]) await stash(slug, "text");
     const first = await list({ limit: 2 });
     expect(first).toMatchObject({ returned: 2, total: 3, hasMore: true });
-    expect(first.documents.map((one) => one.slug)).toEqual(["a", "b"]);
-    expect(first.documents[0]).not.toHaveProperty("body");
-    expect((await list({ offset: 2 })).documents.map((one) => one.slug)).toEqual(["rule/x"]);
+    expect(first.plans.map((one) => one.slug)).toEqual(["a", "b"]);
+    expect(first.plans[0]).not.toHaveProperty("body");
+    expect((await list({ offset: 2 })).plans.map((one) => one.slug)).toEqual(["rule/x"]);
     expect(await list({ status: "adopted" })).toMatchObject({ returned: 0, total: 0, hasMore: false });
   });
 

@@ -88,6 +88,7 @@ describeEachDatabase("what a read costs", (database) => {
         leaves.slice(100).flatMap((from) => leaves.slice(0, 100).map((to) => ({ from, to }))),
       );
       blocker = leaves.at(-1) ?? "";
+      await writeLongTexts(engine, root, parent);
     }, 120_000);
 
     it.each([
@@ -127,6 +128,33 @@ describeEachDatabase("what a read costs", (database) => {
         () => ({ itemId: leaf, neighborsOnly: false, includeItemInfo: true, limit: 100 }),
       ],
       ["backlinks", "query_dependencies", () => ({ operation: "backlinks", itemId: leaf, limit: 100 })],
+      [
+        "the notes of an item",
+        "query_notes",
+        () => ({ operation: "list", itemId: parent, includeBody: true }),
+      ],
+      ["one note", "query_notes", () => ({ operation: "get", itemId: parent, key: "note-0" })],
+      ["a search of notes", "query_notes", () => ({ operation: "search", query: "needle", limit: 100 })],
+      [
+        "the history of a note",
+        "query_notes",
+        () => ({ operation: "history", itemId: parent, key: "note-0" }),
+      ],
+      ["the context of an item", "get_context", () => ({ itemId: parent, includeAncestors: true })],
+      ["a brief", "get_context", () => ({ mode: "brief", itemId: parent })],
+      [
+        "what a session goes on with",
+        "get_context",
+        () => ({ since: "2020-01-01T00:00:00Z", includeAncestors: true, limit: 200 }),
+      ],
+      ["what is stuck", "get_context", () => ({ mode: "health-check", includeAncestors: true })],
+      ["what an agent has", "get_context", () => ({ mode: "agent", agent: "ann" })],
+      ["the plans of a project", "manage_plan_documents", () => ({ operation: "list", rootId: root })],
+      ["one plan", "manage_plan_documents", () => ({ operation: "get", rootId: root, slug: "plan" })],
+      ["the rules of a project", "query_rules", () => ({ operation: "list", rootId: root })],
+      ["a configuration", "manage_project_config", () => ({ operation: "get", rootId: root })],
+      ["all claims", "list_claims", () => ({ limit: 100 })],
+      ["all agents", "list_agents", () => ({ limit: 100 })],
     ] as const)("%s stays below 25,000 tokens", async (_what, name, input) => {
       expect([root, blocker]).not.toContain("");
       expect(await tokens(name, input())).toBeLessThan(ANSWER_TOKENS_MAX);
@@ -153,3 +181,20 @@ describeEachDatabase("what a read costs", (database) => {
     });
   });
 });
+
+/** Fifty notes, a plan and a configuration, each as long as it may be. */
+async function writeLongTexts(engine: TestEngine, rootId: string, itemId: string): Promise<void> {
+  const body = `needle ${wide(21_800)}`;
+  for (let n = 0; n < 50; n += 10) {
+    const notes = Array.from({ length: 10 }, (_, m) => ({
+      itemId,
+      key: `note-${n + m}`,
+      role: "work",
+      body,
+    }));
+    await engine.call("manage_notes", { operation: "upsert", notes });
+  }
+  await engine.call("manage_plan_documents", { operation: "stash", rootId, slug: "plan", body });
+  const configYaml = `work_item_schemas: {}\n# ${wide(43_000)}\n`;
+  await engine.call("manage_project_config", { operation: "push", rootId, configYaml });
+}

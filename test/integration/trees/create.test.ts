@@ -149,7 +149,7 @@ describeEachDatabase("creating a tree of work", (database) => {
       [{ children: [child("a", { summary: "x\0" })] }, "NUL"],
     ];
     for (const [input, said] of faulty) {
-      await expect(attach({ requestId, ...input }), said).rejects.toMatchObject({
+      await expect(attach({ requestId, ...input })).rejects.toMatchObject({
         code: "VALIDATION_ERROR",
         message: expect.stringContaining(said) as string,
       });
@@ -342,10 +342,7 @@ describeEachDatabase("creating a tree of work", (database) => {
     const deps = Array.from({ length: 900 }, (_, n) => ({ from: `item-${n}`, to: `item-${n + 1}` })).filter(
       ({ from, to }) => Number(from.slice(5)) >= 10 && Number(to.slice(5)) >= 10,
     );
-    const started = performance.now();
     const tree = await attach({ children, deps: deps.filter((_, n) => n % 10 !== 9), createNotes: true });
-    const took = performance.now() - started;
-    if (process.env["TREES_TIMING"]) console.log(`a tree of ${tree.created.items} took ${took}`);
     expect(tree.created.items).toBe(999);
     expect(Buffer.byteLength(JSON.stringify(tree))).toBeLessThan(64_000);
     expect(tree.children.length + (tree.omitted?.children ?? 0)).toBe(999);
