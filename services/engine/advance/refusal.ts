@@ -80,6 +80,14 @@ export function refusalElement(
           details: { openChildren: refusal.openChildren },
         }),
       );
+    case "parent_closed":
+      return refusedElement(
+        itemId,
+        trigger,
+        fault("parent_closed", `the item ${refusal.parentId} above it is closed, and opens only by itself`, {
+          hint: `Reopen ${refusal.parentId} first (trigger "reopen").`,
+        }),
+      );
     case "strange_credential":
       return refusedElement(itemId, trigger, strangeCredential(refusal));
     case "resource_unavailable":
