@@ -1,13 +1,23 @@
 /** What operators see of leases, and what becomes of one that they take away. */
 import { randomUUID } from "node:crypto";
+import type { ExplainItemOutput } from "../../../services/contract/operations/explain-item.ts";
+import type { ListLeaseHistoryOutput } from "../../../services/contract/operations/list-lease-history.ts";
+import type { ListLeasesOutput } from "../../../services/contract/operations/list-leases.ts";
 import { expect, it } from "vitest";
 import { ann, bob, claim, describeYard, having, history, keep, make, move } from "./yard.ts";
 
 const olga = { id: "olga", kind: "user" } as const;
 
 describeYard("leases in the hands of operators", (yard) => {
-  const take = async (key: string, extra: object = {}) =>
-    await yard().engine.call("release_leases", { key, reason: "a restore", actor: olga, ...extra });
+  const take = async (key: string, extra: object = {}): Promise<unknown> => {
+    const answer: unknown = await yard().engine.call("release_leases", {
+      key,
+      reason: "a restore",
+      actor: olga,
+      ...extra,
+    });
+    return answer;
+  };
 
   it("a forced release needs a reason, is written down with who and why, and finds nothing the second time [B66]", async () => {
     const item = await make(yard(), "forced");
@@ -65,7 +75,7 @@ describeYard("leases in the hands of operators", (yard) => {
     const [held, free] = [await make(yard(), "shown-one", root), await make(yard(), "shown-two", root)];
     const { claimExpiresAt } = await claim(yard(), ann, { itemId: held, start: true });
     await move(yard(), null, free, "start");
-    const { leases } = await yard().engine.call("list_leases", { ancestorId: root });
+    const { leases } = (await yard().engine.call("list_leases", { ancestorId: root })) as ListLeasesOutput;
     expect(leases).toMatchObject([
       {
         resourceKey: "shown-one",
@@ -76,8 +86,8 @@ describeYard("leases in the hands of operators", (yard) => {
       },
       { resourceKey: "shown-two", holderItemId: free, held: false },
     ]);
-    expect(leases[0].acquiredByActorId).toBe("ann");
-    expect(leases[0].originalAcquiredAt).toBe(leases[0].acquiredAt);
+    expect(leases[0]?.acquiredByActorId).toBe("ann");
+    expect(leases[0]?.originalAcquiredAt).toBe(leases[0]?.acquiredAt);
     await yard().database.advance(3_600_000);
     expect(await having(yard(), "shown-two")).toEqual([]);
   });
@@ -91,11 +101,11 @@ describeYard("leases in the hands of operators", (yard) => {
     await move(yard(), null, second, "start");
     const [one, two] = await history(yard(), "when");
     const had = async (at: number): Promise<string[]> => {
-      const found = await yard().engine.call("list_lease_history", {
+      const found = (await yard().engine.call("list_lease_history", {
         key: "when",
         at: new Date(at).toISOString(),
-      });
-      return (found.intervals as { holderItemId: string }[]).map((interval) => interval.holderItemId);
+      })) as ListLeaseHistoryOutput;
+      return found.intervals.map((interval) => interval.holderItemId);
     };
     const began = Date.parse(one?.acquiredAt ?? "");
     const ended = Date.parse(one?.releasedAt ?? "");
@@ -112,9 +122,9 @@ describeYard("leases in the hands of operators", (yard) => {
   it("explain and the preview of a start say what is taken, as the start does", async () => {
     const [first, second] = [await make(yard(), "seen"), await make(yard(), "seen")];
     await move(yard(), null, first, "start");
-    const explained = await yard().engine.call("explain_item", { itemId: second });
+    const explained = (await yard().engine.call("explain_item", { itemId: second })) as ExplainItemOutput;
     expect(explained).toMatchObject({ offered: true, reasons: [{ code: "resource_unavailable" }] });
-    expect(explained.reasons[0].message).toContain("seen");
+    expect(explained.reasons[0]?.message).toContain("seen");
     expect(await yard().engine.call("get_next_status", { itemId: second })).toMatchObject({
       recommendation: "Blocked",
       reason: "resource_unavailable",

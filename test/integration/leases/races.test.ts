@@ -51,7 +51,7 @@ describe("several engines and one resource", () => {
       expect(started).toHaveLength(1);
       const refusals = results.filter((result) => !result.applied).map((result) => result.errorCode);
       expect(new Set(refusals)).toEqual(new Set(["resource_unavailable"]));
-      const { itemId } = started[0];
+      const itemId = started[0]?.itemId ?? "";
       expect(await having(yard(round), "only")).toEqual([itemId]);
       expect(await move(yard(round + 1), agent("starter", 0), itemId, "complete")).toMatchObject({
         applied: true,
@@ -115,7 +115,7 @@ describe("several engines and one resource", () => {
           return move(yard(index + served.length), agent("waiter", index), itemId, "start");
         }),
       );
-      const winners = waiting.filter((_, index) => results[index].applied);
+      const winners = waiting.filter((_, index) => results[index]?.applied);
       expect(winners).toEqual([items[served.length]]);
       last = winners[0] ?? "";
       holder = agent("waiter", served.length);

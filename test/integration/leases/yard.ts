@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
+import type { ListLeasesOutput } from "../../../services/contract/operations/list-leases.ts";
 import type { ListLeaseHistoryOutput } from "../../../services/contract/operations/list-lease-history.ts";
 import {
   type ItemSchema,
@@ -62,6 +63,19 @@ export function describeYard(name: string, suite: (yard: () => Yard) => void): v
   });
 }
 
+/** What became of one element of a call, as far as tests read it. */
+export interface Told {
+  readonly itemId: string;
+  readonly applied?: boolean;
+  readonly outcome?: string;
+  readonly errorCode?: string;
+  readonly error?: string;
+  readonly retryAfterMs: number;
+  readonly fence: number;
+  readonly claimExpiresAt: string;
+  readonly warnings?: readonly string[];
+}
+
 type Calls = Pick<Yard, "engine">;
 
 /** A new item that needs these resources. */
@@ -72,11 +86,11 @@ export async function make(
   extra: object = {},
 ): Promise<string> {
   const item = { title: `needs ${traits || "nothing"}`, ...(parentId === undefined ? {} : { parentId }) };
-  const made = await engine.call("manage_items", {
+  const made = (await engine.call("manage_items", {
     operation: "create",
     items: [{ ...item, ...extra, ...(traits === "" ? {} : { traits }) }],
-  });
-  const [created] = made.items as { id: string }[];
+  })) as { items: { id: string }[] };
+  const [created] = made.items;
   if (created === undefined) throw new Error(JSON.stringify(made));
   return created.id;
 }
@@ -88,44 +102,41 @@ export async function move(
   itemId: string,
   trigger: string,
   extra = {},
-  // oxlint-disable-next-line typescript/no-explicit-any -- a test that reads a wrong field fails by itself
-): Promise<any> {
+): Promise<Told> {
   const by = who === null ? {} : { actor: worker(who.id), workerId: who.workerId };
-  const output = await yard.engine.call("advance_item", {
-    ...by,
-    transitions: [{ itemId, trigger, ...extra }],
-  });
-  return output.results[0];
+  const call = { ...by, transitions: [{ itemId, trigger, ...extra }] };
+  const output = (await yard.engine.call("advance_item", call)) as { results: Told[] };
+  return only(output.results);
 }
 
 /** The result of one claim, whatever it is. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a test that reads a wrong field fails by itself
-export async function claim(yard: Calls, who: Who, entry: object): Promise<any> {
-  const output = await yard.engine.call("claim_item", {
-    actor: worker(who.id),
-    workerId: who.workerId,
-    requestId: randomUUID(),
-    claims: [{ ttlSeconds: 60, ...entry }],
-  });
-  return output.claims[0];
+export async function claim(yard: Calls, who: Who, entry: object): Promise<Told> {
+  return only((await claimCall(yard, who, { claims: [{ ttlSeconds: 60, ...entry }] })).claims);
 }
 
 /** The result of one heartbeat or of one release. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a test that reads a wrong field fails by itself
-export async function keep(yard: Calls, who: Who, lists: object): Promise<any> {
-  const output = await yard.engine.call("claim_item", {
-    actor: worker(who.id),
-    workerId: who.workerId,
-    requestId: randomUUID(),
-    ...lists,
-  });
-  return output.refreshes[0] ?? output.releases[0];
+export async function keep(yard: Calls, who: Who, lists: object): Promise<Told> {
+  const { refreshes, releases } = await claimCall(yard, who, lists);
+  return only([...refreshes, ...releases]);
+}
+
+type Lists = Readonly<Record<"claims" | "refreshes" | "releases", Told[]>>;
+
+async function claimCall({ engine }: Calls, who: Who, lists: object): Promise<Lists> {
+  const call = { actor: worker(who.id), workerId: who.workerId, requestId: randomUUID(), ...lists };
+  return (await engine.call("claim_item", call)) as Lists;
+}
+
+function only(results: readonly Told[]): Told {
+  const [result] = results;
+  if (result === undefined) throw new Error("nothing was answered");
+  return result;
 }
 
 /** Items with a lease on the key that lives. */
 export async function having({ engine }: Calls, key: string): Promise<string[]> {
-  const { leases } = await engine.call("list_leases", { key });
-  return (leases as { holderItemId: string }[]).map((lease) => lease.holderItemId);
+  const { leases } = (await engine.call("list_leases", { key })) as ListLeasesOutput;
+  return leases.map((lease) => lease.holderItemId);
 }
 
 /** Oldest first. */
