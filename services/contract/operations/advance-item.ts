@@ -140,6 +140,8 @@ const applied = answer({
   newRole: role,
   previousRole: role,
   statusLabel: z.string().nullable().optional(),
+  actor: z.record(z.string(), z.unknown()).optional(),
+  verification: z.record(z.string(), z.unknown()).optional(),
   summary: z.string().optional(),
   fence: z.int().optional(),
   claimReleased: z.boolean().optional(),

@@ -1,6 +1,7 @@
 /** One transition on its way through a flush, and what came of it. */
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
+import { shownActor, shownVerification } from "../actors/verification.ts";
 import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
 import type { MusterError } from "../../contract/errors.ts";
 import type { Phase } from "../../core/schemas/item-schema.ts";
@@ -51,6 +52,8 @@ export function appliedAnswer(
   world: World,
 ): Record<string, unknown> {
   const { state } = applied;
+  const actor = shownActor(request.by.actor);
+  const verification = shownVerification(request.by.verification);
   const named = (id: string): { itemId: string; title: string } => ({ itemId: id, title: title(id) });
   return {
     itemId: state.id,
@@ -60,6 +63,8 @@ export function appliedAnswer(
     newRole: state.role,
     ...(state.statusLabel === null ? {} : { statusLabel: state.statusLabel }),
     ...(request.summary === null ? {} : { summary: request.summary }),
+    ...(actor === null ? {} : { actor }),
+    ...(verification === null ? {} : { verification }),
     ...(state.claim === null ? {} : { fence: state.fence }),
     ...(applied.claimEnded ? { claimReleased: true } : {}),
     ...(state.availableAt === null ? {} : { availableAt: new Date(state.availableAt).toISOString() }),

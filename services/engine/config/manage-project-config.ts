@@ -13,6 +13,7 @@ import { readConfig } from "../../../db/stores/project-config-store.ts";
 import { fault } from "../../contract/errors.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { PAGE_SIZE_MAX_BYTES, sizeOf } from "../queries/fit-page.ts";
 import { requireItem } from "../resolve-items.ts";
 import { pushConfig } from "./push-config.ts";
 import { requireRoot } from "./require-root.ts";
@@ -24,9 +25,6 @@ export async function manageProjectConfig(
 ): Promise<ManageProjectConfigOutput> {
   return input.operation === "push" ? await pushConfig(deps, input, caller) : await getConfig(deps, input);
 }
-
-/** Longer texts come in parts, so that no answer is more than a model can take in. */
-const PART_LENGTH_MAX = 65_536;
 
 async function getConfig(deps: EngineDeps, input: GetConfig): Promise<GetConfigOutput> {
   const rootId = await requireItem(deps.db, input.rootId);
@@ -51,10 +49,23 @@ async function getConfig(deps: EngineDeps, input: GetConfig): Promise<GetConfigO
   };
 }
 
-/** A character that takes two places is not torn apart. */
+/**
+ * Longer texts come in parts, so that no answer is more than a model can take in. Counted in bytes as sent,
+ * also to clients that get JSON within JSON: wide letters and quotes weigh several times what others do.
+ */
 function endOfPart(text: string, offset: number): number {
-  const end = offset + PART_LENGTH_MAX;
-  return text.slice(end - 1, end + 1).length === 2 && !text[end - 1]?.isWellFormed() ? end - 1 : end;
+  let end = text.length;
+  for (;;) {
+    const size = sizeOf(JSON.stringify(text.slice(offset, end)));
+    if (size <= PAGE_SIZE_MAX_BYTES) break;
+    end = offset + Math.floor(((end - offset) * PAGE_SIZE_MAX_BYTES) / size);
+  }
+  return tearsCharacter(text, end) ? end - 1 : end;
+}
+
+/** Some characters take two places. */
+function tearsCharacter(text: string, end: number): boolean {
+  return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff;
 }
 
 function relationOf(

@@ -5,7 +5,10 @@ import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { createItem, Project } from "./project.ts";
 import { parseInput } from "../../../services/contract/parse.ts";
-import { manageProjectConfig } from "../../../services/contract/operations/manage-project-config.ts";
+import {
+  type GetConfigOutput,
+  manageProjectConfig,
+} from "../../../services/contract/operations/manage-project-config.ts";
 
 const FIRST = "work_item_schemas:\n  task:\n    notes:\n      - {key: plan, role: queue, required: true}\n";
 const SECOND = "work_item_schemas:\n  task:\n    notes: []\n";
@@ -122,15 +125,23 @@ describeEachDatabase("pushing the configuration of a project", (database) => {
     expect(await project.get()).toMatchObject({ configYaml: FIRST });
   });
 
-  it("a long text is read back in parts that fit together", async () => {
-    // A part would end in the middle of the first of these.
-    const text = `# ${"a".repeat(65_533)}${"😀".repeat(1_000)}\n`;
+  it.each([
+    ["wide letters", `# ab${"😀".repeat(30_000)}\n`],
+    ["wide letters that begin one place later", `# abc${"😀".repeat(30_000)}\n`],
+    ["quotes", `# ${'"'.repeat(120_000)}\n`],
+    ["plain letters", `# ${"a".repeat(130_000)}\n`],
+  ])("a long text is read back in parts that fit together: %s", async (_what, text) => {
     await project.push(text);
-    const first = await project.get();
-    const second = await project.get({ offset: first.nextOffset });
-    expect(first.configYaml + second.configYaml === text).toBe(true);
-    expect(first.configYaml.isWellFormed()).toBe(true);
-    expect(second).not.toHaveProperty("nextOffset");
+    const parts: string[] = [];
+    let offset: number | undefined = 0;
+    while (offset !== undefined) {
+      const part: GetConfigOutput = await project.get({ offset });
+      expect(part.configYaml.isWellFormed()).toBe(true);
+      parts.push(part.configYaml);
+      offset = part.nextOffset;
+    }
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.join("") === text).toBe(true);
   });
 
   it("a push that is sent twice is done once, and says who did it", async () => {

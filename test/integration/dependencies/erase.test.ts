@@ -25,8 +25,13 @@ describeEachDatabase("erasing dependencies", (database) => {
       freedItems: [{ itemId: b, title: "B" }],
     });
     expect(await bench.state(below)).toMatchObject({ ancestor_blockers: 0 });
-    expect(await bench.erase({ fromItemId: a, toItemId: c })).toEqual({ deleted: 1 });
+    expect(await bench.erase({ fromItemId: a, toItemId: c })).toEqual({
+      fromItemId: a,
+      toItemId: c,
+      deleted: 1,
+    });
     expect(await bench.erase({ toItemId: c, deleteAll: true })).toEqual({
+      itemId: c,
       deleted: 1,
       freedItems: [{ itemId: c, title: "C" }],
     });
@@ -41,7 +46,7 @@ describeEachDatabase("erasing dependencies", (database) => {
     await expect(bench.erase({ fromItemId: a, toItemId: b })).rejects.toMatchObject({
       code: "RESOURCE_NOT_FOUND",
     });
-    expect(await bench.erase({ fromItemId: a, deleteAll: true })).toEqual({ deleted: 0 });
+    expect(await bench.erase({ fromItemId: a, deleteAll: true })).toEqual({ itemId: a, deleted: 0 });
   });
 
   it("finds a restated edge, and a relation from either end", async () => {

@@ -199,7 +199,7 @@ describeEachDatabase("creating a tree of work", (database) => {
     expect(new Set(answers.map((one) => idOf(one, "a"))).size).toBe(1);
   });
 
-  it("blank notes are made where the schemas expect some, and given ones say what they say", async () => {
+  it("blank notes are made where the schemas expect some, and given ones say what they say [B72]", async () => {
     await project.push(SCHEMA);
     const tree = await attach({
       createNotes: true,
