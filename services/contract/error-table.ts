@@ -220,6 +220,30 @@ export const ERRORS = Object.freeze({
     "Finish or cancel its open children first; the parent then closes by itself.",
   ),
   parent_closed: entry("permanent", 409, EXIT.refused, "Reopen the parent first, or choose another parent."),
+  unauthenticated: entry(
+    "permanent",
+    401,
+    EXIT.refused,
+    "Send Authorization: Bearer with a token that is valid here; `muster token create` makes one.",
+  ),
+  insufficient_scope: entry(
+    "permanent",
+    403,
+    EXIT.refused,
+    "Use a credential that was granted the scopes named in the message.",
+  ),
+  insufficient_capability: entry(
+    "permanent",
+    403,
+    EXIT.refused,
+    "Only an operator may do this; ask one, or leave the option out.",
+  ),
+  rate_limited: entry(
+    "shedding",
+    429,
+    EXIT.unavailable,
+    "Wait as long as retryAfterMs says before any call.",
+  ),
   rejected_by_policy: entry("permanent", 403, EXIT.refused, "Send an actor this server can verify."),
 
   // Repeating

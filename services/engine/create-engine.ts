@@ -5,6 +5,8 @@ import type { AdvanceItemInput } from "../contract/operations/advance-item.ts";
 import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
 import type { CompleteTreeInput } from "../contract/operations/complete-tree.ts";
 import { fault } from "../contract/errors.ts";
+import { operationByName } from "../contract/registry.ts";
+import { requireCapability } from "./access.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
@@ -59,6 +61,8 @@ export function createEngine(deps: EngineDeps): Engine {
       const useCase = useCases[name];
       if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
       try {
+        const operation = operationByName.get(name);
+        if (operation !== undefined) requireCapability(caller.access, operation.capability, name);
         return await useCase(await admitActors(deps, name, input), caller);
       } catch (error) {
         const shown = asFault(error);

@@ -2,9 +2,12 @@
  * The use cases of Muster behind one door. Both MCP and REST parse a request with
  * the contract and call {@link Engine.execute}; neither touches a table.
  */
+import type { Access } from "./access.ts";
 
 /** Who is calling, as far as the transport knows. The stated actor is part of the input. */
 export interface Caller {
+  /** What it may do and see. */
+  readonly access: Access;
   /** Principal of the credential, or null while the door is open to this machine's user. */
   readonly credential: string | null;
   /** The transport's session (a verified `Mcp-Session-Id`, a stdio process), or null. */

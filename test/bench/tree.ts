@@ -1,4 +1,5 @@
 /** How long one `create_work_tree` of as many items as it takes is under way, on Postgres. */
+import { FULL_ACCESS } from "../../services/engine/access.ts";
 import { randomUUID } from "node:crypto";
 import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
@@ -38,7 +39,14 @@ export async function treeSeconds(url: string, rounds: number): Promise<number> 
   const operation = operationByName.get("create_work_tree");
   if (operation === undefined) throw new Error("no operation create_work_tree");
   const signal = new AbortController().signal;
-  const caller = { credential: null, session: null, client: null, requestId: "bench", signal };
+  const caller = {
+    access: FULL_ACCESS,
+    credential: null,
+    session: null,
+    client: null,
+    requestId: "bench",
+    signal,
+  };
   try {
     const seconds: number[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,5 @@
 /** An engine on a test database, the way a process would put it together. */
+import { FULL_ACCESS } from "../../services/engine/access.ts";
 import { randomUUID } from "node:crypto";
 import type { OpenDatabase } from "../../db/open.ts";
 import { createLocalCoordination } from "../../services/coordination/local/local-coordination.ts";
@@ -76,6 +77,7 @@ export function createTestEngine(
 
 export function testCaller(): Caller {
   return {
+    access: FULL_ACCESS,
     credential: null,
     session: null,
     client: null,

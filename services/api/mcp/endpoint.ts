@@ -10,6 +10,7 @@
  * is no stream to resume, and nothing stored that a client could end. A claim does not
  * end with a polite goodbye either; it lapses, or is released.
  */
+import { FULL_ACCESS } from "../../engine/access.ts";
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -168,6 +169,7 @@ function readView(query: URLSearchParams): View | { readonly message: string } {
 /** Credentials do not exist yet; the door is open to this machine's user. */
 function callerOf(exchange: Exchange, identity: Identity): Caller {
   return {
+    access: FULL_ACCESS,
     credential: null,
     session: identity.session,
     client: identity.client,

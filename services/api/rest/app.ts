@@ -3,6 +3,7 @@
  * One table of routes; a path that exists answers other methods with 405 and what it
  * allows, and a path that does not answers 404.
  */
+import { FULL_ACCESS } from "../../engine/access.ts";
 import { Hono, type Context } from "hono";
 import { schemasOf } from "../../contract/json-schema.ts";
 import type { Operation } from "../../contract/operation.ts";
@@ -106,6 +107,7 @@ function read(operation: Operation, { engine, log }: RestOptions): Handler {
   const { input: schema } = schemasOf(operation);
   return async ({ env: { exchange } }) => {
     const caller = {
+      access: FULL_ACCESS,
       credential: null,
       session: null,
       client: null,

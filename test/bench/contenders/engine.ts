@@ -1,4 +1,5 @@
 /** Muster's engine as an API process runs it: claim with start, then complete, each with its own key, fence, audit and events. */
+import { FULL_ACCESS } from "../../../services/engine/access.ts";
 import { randomUUID } from "node:crypto";
 import { migrate } from "../../../db/migrate.ts";
 import { openDatabase } from "../../../db/open.ts";
@@ -115,7 +116,14 @@ function claimedOf(result: Claimed | undefined): Claimed {
 }
 
 function caller(): Caller {
-  return { credential: null, session: null, client: null, requestId: "bench", signal: NEVER };
+  return {
+    access: FULL_ACCESS,
+    credential: null,
+    session: null,
+    client: null,
+    requestId: "bench",
+    signal: NEVER,
+  };
 }
 
 const NEVER = new AbortController().signal;

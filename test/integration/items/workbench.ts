@@ -1,4 +1,5 @@
 /** The write use cases over a database of the test's own, called the way both doors call them: through the contract. */
+import { FULL_ACCESS } from "../../../services/engine/access.ts";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { OpenDatabase } from "../../../db/open.ts";
@@ -32,6 +33,7 @@ import { afterCommit, lockWorld, saveWorld, transact } from "../../../services/e
 type Raw = Readonly<Record<string, unknown>>;
 
 const CALLER: Caller = {
+  access: FULL_ACCESS,
   credential: null,
   session: null,
   client: null,

@@ -1,9 +1,11 @@
+import { FULL_ACCESS } from "../../../services/engine/access.ts";
 import { describe, expect, it } from "vitest";
 import { createActivity } from "../../../services/api/activity.ts";
 import { createHealth } from "../../../services/runtime/health.ts";
 import { scriptedEngine } from "../../support/scripted-engine.ts";
 
 const CALLER = {
+  access: FULL_ACCESS,
   credential: null,
   session: null,
   client: null,
