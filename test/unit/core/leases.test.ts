@@ -344,7 +344,7 @@ describe("a forced release", () => {
 
 describe("what a move has used", () => {
   it("is what entering work takes, then what the caller names, each once [B64]", () => {
-    const keys = ["db", "gpu", "docs"];
+    const keys = ["db", "gpu", "docs", "ci-token"];
     const ledger = ledgerOf({ a: { ...needs("db", "gpu:shared:3"), keys } });
     const world = ledger.world(NOW);
     const request = {
