@@ -1,6 +1,12 @@
 /** The tables as Kysely sees them. Columns are snake_case here and nowhere else. */
 import type { Generated } from "kysely";
 import type { Outcome, Priority, Role } from "../services/core/roles.ts";
+import type {
+  ResourceKeysTable,
+  ResourceLeaseHistoryTable,
+  ResourceLeasesTable,
+  ResourceTicketsTable,
+} from "./lease-tables.ts";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
 import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
@@ -200,47 +206,6 @@ export interface AuditLogTable {
   actor: StoredActor;
   verification: StoredVerification;
   data: Json<Record<string, unknown>>;
-}
-
-export interface ResourceKeysTable {
-  key: string;
-  ended_at: Instant | null;
-}
-
-export interface ResourceLeasesTable {
-  item_id: string;
-  key: string;
-  mode: "exclusive" | "shared";
-  ttl_ms: number;
-  fence: number;
-  acquired_by: string | null;
-  acquired_at: Instant;
-  original_acquired_at: Instant;
-  /** Of an item that nobody holds; a held item's leases end with its claim. */
-  expires_at: Instant;
-}
-
-export interface ResourceLeaseHistoryTable {
-  id: Generated<number>;
-  item_id: string;
-  key: string;
-  mode: "exclusive" | "shared";
-  fence: number;
-  acquired_by: string | null;
-  acquired_at: Instant;
-  released_at: Instant | null;
-  release_reason: "released" | "expired" | "force_released" | null;
-  released_by: string | null;
-  detail: string | null;
-}
-
-export interface ResourceTicketsTable {
-  item_id: string;
-  key: string;
-  number: number;
-  fence: number;
-  role_changed_at: Instant;
-  issued_at: Instant;
 }
 
 export interface SearchTextsTable {

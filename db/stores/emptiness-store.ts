@@ -11,6 +11,7 @@ export interface EmptinessQuery {
   readonly filter: SelectorFilter;
   readonly roles: readonly Role[];
   readonly containers: boolean;
+  readonly startable: boolean;
   readonly asker: SelectorAsker;
 }
 
@@ -23,6 +24,8 @@ export interface Emptiness {
   readonly capabilities: number;
   readonly assignee: number;
   readonly containers: number;
+  /** What they have to have in work is taken. */
+  readonly resources: number;
   /** When something that is in the way now goes by itself: the first wait or claim to end. Milliseconds of the database's clock. */
   readonly nextAt: number | null;
   readonly now: number;
@@ -31,6 +34,14 @@ export interface Emptiness {
 type Row = {
   [K in Exclude<keyof Emptiness, "nextAt" | "now" | "ancestorClaimed" | "dependencyBlocked">]: number;
 } & { ancestor_claimed: number; dependency_blocked: number; next_at: Date | null; now: Date };
+
+/** When the first of the leases that are in the way will have ended, if nobody is heard. */
+const SOONEST_LEASE = `select min(case when h.agent is null then l.expires_at
+      when h.expires_at > muster_now() then h.expires_at
+      else h.expires_at + h.ttl_ms / 2.0 * interval '1 millisecond' end)
+    from matching m cross join lateral jsonb_to_recordset(m.resources) as w(key text)
+    join resource_leases l on l.key = w.key join item_state h on h.item_id = l.item_id
+    where m.reason = 'resources'`;
 
 /** Each row is counted once, under the first reason that it has. */
 export async function findEmptiness(handle: Handle, query: EmptinessQuery): Promise<Emptiness> {
@@ -45,7 +56,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
   const container = query.containers ? "false" : "s.open_children > 0";
   const text = `
     with matching as materialized (
-      select s.agent, s.expires_at, s.available_at, s.ancestors,
+      select s.agent, s.expires_at, s.available_at, s.ancestors, s.resources,
         case
           when s.agent is not null then 'claimed'
           when s.blockers > 0 or s.ancestor_blockers > 0 then 'dependency_blocked'
@@ -55,6 +66,8 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
           when s.assignee is distinct from ${agent} and s.assignee is not null then 'assignee'
           when exists (select 1 from item_state a where a.item_id = any(s.ancestors)
             and a.agent is distinct from ${agent} and a.agent is not null) then 'ancestor_claimed'
+          when s.resources is not null${query.startable ? "" : " and s.role = 'work'"}
+            and not muster_resources_free(s.item_id, s.resources) then 'resources'
         end as reason
       from item_state s
       where s.role = any(${roles}) and ${filter}${narrowed}
@@ -68,6 +81,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       count(*) filter (where reason = 'capabilities')::int as capabilities,
       count(*) filter (where reason = 'assignee')::int as assignee,
       count(*) filter (where reason = 'containers')::int as containers,
+      count(*) filter (where reason = 'resources')::int as resources,
       least(
         min(available_at) filter (where reason = 'waiting'),
         -- Held work comes back to the queue when its holder is gone, so it counts whatever role is asked for.
@@ -77,7 +91,8 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
            where s.agent is not null and (s.role = 'work' or s.role = any(${roles})) and ${filter}
            order by s.expires_at limit 1),
         (select min(a.expires_at) from item_state a where a.agent is not null
-           and exists (select 1 from matching m where m.reason = 'ancestor_claimed' and a.item_id = any(m.ancestors)))
+           and exists (select 1 from matching m where m.reason = 'ancestor_claimed' and a.item_id = any(m.ancestors))),
+        (${SOONEST_LEASE})
       ) as next_at,
       muster_now() as now
     from matching`;
@@ -92,6 +107,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
     capabilities: row.capabilities,
     assignee: row.assignee,
     containers: row.containers,
+    resources: row.resources,
     nextAt: row.next_at?.getTime() ?? null,
     now: row.now.getTime(),
   };

@@ -4,6 +4,7 @@
  */
 import type { ItemState } from "../../services/core/state.ts";
 import type { Edge } from "../../services/core/edges.ts";
+import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import { World } from "../../services/core/world.ts";
 import { type Handle, statement } from "../statement.ts";
 import { STATE_COLUMNS, type StateRow, toItemState } from "./state-row.ts";
@@ -32,6 +33,8 @@ const peekEdges = statement<Parameters<typeof toEdge>[0]>(
 export interface PeekWorld {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
+  /** Reads the resources that the decisions are about. */
+  readonly leasesOf: (states: readonly ItemState[]) => Promise<LeaseBook>;
   readonly configured: (states: readonly ItemState[]) => Promise<Configured>;
   readonly onCancelled: Edge["onCancelled"];
 }
@@ -42,6 +45,7 @@ export async function peekWorld(handle: Handle, input: PeekWorld): Promise<() =>
   const ids = rows.map((row) => row.item_id);
   const edges = ids.length === 0 ? [] : await peekEdges(handle, [ids]);
   const states = rows.map(toItemState);
+  const leases = await input.leasesOf(states);
   const parts = {
     ...(await input.configured(states)),
     now: rows[0]?.now.getTime() ?? 0,
@@ -49,5 +53,5 @@ export async function peekWorld(handle: Handle, input: PeekWorld): Promise<() =>
     edges: edges.map((row) => toEdge(row, input.onCancelled)),
     subtrees: input.subtrees,
   };
-  return () => new World(parts);
+  return () => new World({ ...parts, leases: leases.fork() });
 }

@@ -41,7 +41,8 @@ export async function findExpired(
 
 /**
  * The same without grace, for a selector that found nothing else: claims on items that it
- * would match, and on containers, which may stand above such items. Others keep their grace.
+ * would match, on containers, which may stand above such items, and on items that have what such
+ * items may need. Others keep their grace.
  */
 export async function findExpiredInTheWay(
   handle: Handle,
@@ -52,7 +53,7 @@ export async function findExpiredInTheWay(
   const text = `select s.item_id, s.fence, s.ttl_ms, s.expires_at, muster_now() as now
     from item_state s
     where s.agent is not null and s.expires_at <= muster_now()
-      and (s.open_children > 0 or (${matchesFilter(filter, parameters)}))
+      and (s.open_children > 0 or s.leased is not null or (${matchesFilter(filter, parameters)}))
     order by s.expires_at
     limit ${parameters.add(limit, "::int")}`;
   return (await runGenerated<ExpiredRow>(handle, text, parameters.values)).map(toExpiredClaim);

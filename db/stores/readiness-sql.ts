@@ -57,6 +57,8 @@ export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: 
     `(s.needs = '{}' or s.needs <@ ${capabilities})`,
     `(s.assignee is null or s.assignee = ${agent})`,
     ...(startable ? [`(s.role <> 'queue' or s.start_gate_open)`] : []),
+    // Work that nobody holds goes on with what it needs, or not at all.
+    `(s.resources is null${startable ? "" : " or s.role <> 'work'"} or muster_resources_free(s.item_id, s.resources))`,
     `not exists (select 1 from item_state a where a.item_id = any(s.ancestors)
        and a.agent is not null and a.agent is distinct from ${agent})`,
   ].join(" and ");

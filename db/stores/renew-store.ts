@@ -21,6 +21,8 @@ export interface RenewedRow {
   readonly expiresAt: number;
   /** When the item's content or role last changed: what a holder may not know yet. */
   readonly modifiedAt: number;
+  /** Resources that an operator took from the item. */
+  readonly lostLeases: readonly string[];
   readonly now: number;
 }
 
@@ -34,6 +36,7 @@ interface Row {
   original_claimed_at: Date;
   expires_at: Date;
   modified_at: Date;
+  lost_leases: string[] | null;
   now: Date;
 }
 
@@ -57,7 +60,7 @@ const renewing = (skipLocked: "" | " skip locked"): string =>
    where s.item_id = l.item_id and s.fence = w.fence and s.agent = w.agent
      and muster_now() < s.original_claimed_at + $2 * interval '1 millisecond'
    returning s.item_id, s.fence, s.agent, s.session, s.ttl_ms, s.claimed_at, s.original_claimed_at, s.expires_at,
-     s.modified_at, muster_now() as now`;
+     s.modified_at, s.lost_leases, muster_now() as now`;
 
 const renewFree = statement<Row>("claims_renew_free", renewing(" skip locked"));
 const renewWaiting = statement<Row>("claims_renew_waiting", renewing(""));
@@ -103,6 +106,7 @@ function toRenewed(row: Row): RenewedRow {
     originalClaimedAt: row.original_claimed_at.getTime(),
     expiresAt: row.expires_at.getTime(),
     modifiedAt: row.modified_at.getTime(),
+    lostLeases: row.lost_leases ?? [],
     now: row.now.getTime(),
   };
 }

@@ -128,13 +128,15 @@ const MOVED: Part<World["transitions"][number]> = {
     ["actor", "text", (t) => jsonOrNull(t.by.actor)],
     ["verification", "text", (t) => jsonOrNull(t.by.verification)],
     ["fence", "int8", (t) => t.fence],
+    ["consumed", "text", (t) => (t.consumed.length === 0 ? null : JSON.stringify(t.consumed))],
   ],
   sql: (
     rows,
   ) => `insert into transitions (item_id, root_id, from_role, to_role, from_label, to_label, trigger, summary,
-      agent, session, actor, verification, fence, at)
+      agent, session, actor, verification, fence, consumed_credentials, at)
     select c.item_id, c.root_id, c.from_role, c.to_role, c.from_label, c.to_label, c.trigger, c.summary,
-      c.agent, c.session, c.actor::jsonb, c.verification::jsonb, c.fence, ${NOW} from ${rows}`,
+      c.agent, c.session, c.actor::jsonb, c.verification::jsonb, c.fence,
+      case when c.consumed is not null then array(select json_array_elements_text(c.consumed::json)) end, ${NOW} from ${rows}`,
 };
 
 const ANSWERED: Part<SavedAnswer> = {

@@ -6,6 +6,7 @@
  * read before would see the world as it was before the wait).
  */
 import type { Edge } from "../../services/core/edges.ts";
+import type { LeaseBook } from "../../services/core/leases/lease-book.ts";
 import type { Role } from "../../services/core/roles.ts";
 import type { ItemSchema } from "../../services/core/schemas/item-schema.ts";
 import type { ItemPolicy, ItemState } from "../../services/core/state.ts";
@@ -107,6 +108,8 @@ export interface LoadWorld {
   readonly counted?: boolean;
   /** What an earlier try was missing. */
   readonly extra: { readonly items: readonly string[]; readonly subtrees: readonly string[] };
+  /** Locks and reads the resources that the decision is about; called when the rows are locked. */
+  readonly leasesOf: (judged: readonly ItemState[], configured: Configured) => Promise<LeaseBook>;
   /** What is configured for items of these rows; called when they are locked. */
   readonly configured: (found: FoundRows) => Promise<Configured>;
   /** What an edge that says nothing means when its blocker is cancelled. */
@@ -131,10 +134,16 @@ export async function loadWorld(handle: Handle, input: LoadWorld): Promise<World
   const states = rows.map(toItemState);
   const judged = withParents(rows, new Set(around?.found.judged));
   const configs = new Map(Object.entries(around?.configs ?? {}));
+  const configured = await input.configured({ states, judged, configs });
+  const known = new Set(judged);
   return new World({
-    ...(await input.configured({ states, judged, configs })),
+    ...configured,
     now: rows[0]?.now.getTime() ?? 0,
     states,
+    leases: await input.leasesOf(
+      states.filter(({ id }) => known.has(id)),
+      configured,
+    ),
     edges: (around?.found.edges ?? []).map((row) => toEdge(row, input.onCancelled)),
     edgesOf: judged,
     subtrees: extra.subtrees,

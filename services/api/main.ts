@@ -34,6 +34,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       applicationName: "muster api",
       configFiles: configFilesOf(config),
       filesDir: config.filesDir,
+      resourceLeases: config.resourceLeasesEnforced,
       degradedModePolicy: config.degradedModePolicy,
       log,
     });

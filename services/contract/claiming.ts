@@ -74,6 +74,7 @@ export const excludedCounts = answer({
   assignee: z.int().optional(),
   dead: z.int().optional(),
   containers: z.int().optional(),
+  resources: z.int().optional(),
   busy: z.int().optional(),
 });
 export type ExcludedCounts = z.output<typeof excludedCounts>;

@@ -14,6 +14,7 @@ import type { Role } from "../core/roles.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const HEX = /^[0-9a-f]+$/;
 const TAG = /^[a-z0-9][a-z0-9-]*$/;
+const RESOURCE_KEY = /^[a-z0-9][a-z0-9\-_./]*$/;
 const NAME = /^[a-z0-9][a-z0-9._:/-]*$/i;
 const WORKER_ID = /^[A-Za-z0-9._:@/-]+$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i;
@@ -94,6 +95,27 @@ export const workerId = z
 export const fence = z.int().min(1).describe("As claim_item returned it.");
 
 const TTL_RANGE = `must be a whole number of seconds from ${limits.TTL_MIN_SECONDS} to ${limits.TTL_MAX_SECONDS}, as a number`;
+
+/** The name of a resource, as schemas declare them. */
+export const resourceKey = z
+  .string()
+  .min(1)
+  .max(limits.RESOURCE_KEY_LENGTH_MAX)
+  .superRefine(
+    refused((text) =>
+      RESOURCE_KEY.test(text)
+        ? null
+        : "is not a resource: lower-case letters, digits and - _ . / only, beginning with a letter or a digit",
+    ),
+  );
+
+/** Labels of what was used, never the secrets themselves. One may come without its list. */
+export const credentialRefs = z
+  .preprocess(
+    (value) => (typeof value === "string" ? [value] : value),
+    z.array(resourceKey).max(limits.CREDENTIALS_PER_TRANSITION_MAX),
+  )
+  .describe("Resources used, by name.");
 
 /** How long a claim lasts without being renewed. Out of range is refused, never clamped. */
 export const ttlSeconds = z

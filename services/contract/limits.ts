@@ -20,6 +20,11 @@ export const TEXT_VERSIONS_KEPT = 100;
 /** A difference that is longer is cut, and says so. */
 export const DIFF_LENGTH_MAX = 16_000;
 export const CONFIG_SIZE_MAX_BYTES = 131_072;
+export const RESOURCE_KEY_LENGTH_MAX = 128;
+/** Labels of what a transition has used. */
+export const CREDENTIALS_PER_TRANSITION_MAX = 8;
+export const LEASE_HISTORY_LIMIT_MAX = 500;
+export const LEASE_HISTORY_LIMIT_DEFAULT = 100;
 export const PLAN_DOCUMENT_SIZE_MAX_BYTES = 65_536;
 /** Rules are read by every agent that they concern. */
 export const RULE_SIZE_MAX_BYTES = 16_384;

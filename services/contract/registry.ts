@@ -14,9 +14,12 @@ import { getContext } from "./operations/get-context.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
+import { listLeaseHistory } from "./operations/list-lease-history.ts";
+import { listLeases } from "./operations/list-leases.ts";
 import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
+import { releaseLeases } from "./operations/release-leases.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
 import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
@@ -46,6 +49,9 @@ const byName = {
   query_rules: queryRules,
   list_claims: listClaims,
   list_agents: listAgents,
+  list_leases: listLeases,
+  list_lease_history: listLeaseHistory,
+  release_leases: releaseLeases,
 } as const;
 
 export type OperationName = keyof typeof byName;

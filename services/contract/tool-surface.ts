@@ -31,6 +31,7 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
       "create_work_tree: a tree of items with dependencies and notes, all or nothing.",
       "complete_tree: complete or cancel a subtree or a list of items, in order.",
       "manage_plan_documents: plans and rules of a project. query_rules: a rule by its key, or by the note that names it.",
+      "advance_item: credentialRefs in a transition, and what it says of resources.",
     ],
   },
   {

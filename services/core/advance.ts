@@ -6,6 +6,7 @@
 import { cascade, type CascadeEvent, closeWithheld, keptClosedAbove } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
 import { isSatisfied } from "./edges.ts";
+import { strangeCredential } from "./leases/declared.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
 import { gateFindings, judgeGate } from "./gate.ts";
 import { moveItem } from "./move.ts";
@@ -47,6 +48,8 @@ export interface AdvanceApplied {
   /** What goes on waiting for this item although it is over: its edges do not accept a cancelled blocker. */
   readonly heldUp: readonly string[];
   readonly claimEnded: boolean;
+  /** What an operator had taken from it. */
+  readonly lostLeases: readonly string[];
   /** Notes that should have had another author; where the schema refuses such, there are none. */
   readonly findings: readonly IndependenceFinding[];
 }
@@ -66,6 +69,8 @@ export type AdvanceRefusal =
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
   | { readonly code: "open_children"; readonly openChildren: number }
+  /** The caller names a resource that is none of the item's. */
+  | { readonly code: "strange_credential"; readonly credential: string; readonly declared: readonly string[] }
   /** It would be alive under a closed item that no cascade opens. */
   | { readonly code: "parent_closed"; readonly parentId: string }
   | {
@@ -133,7 +138,10 @@ function freeFirst(world: World, request: AdvanceRequest): void {
 }
 
 function judgeMove(world: World, item: ItemState, request: AdvanceRequest): AdvanceRefusal | null {
-  const { trigger } = request;
+  const { trigger, credentials = [] } = request;
+  const declared = world.leases.declaredBy(item).keys;
+  const strange = strangeCredential(credentials, declared);
+  if (strange !== null) return { code: "strange_credential", credential: strange, declared };
   const operatorOnly = item.dead && trigger !== "cancel";
   if (operatorOnly && !request.operator) return { code: "item_dead" };
   const target = resolveTransition({ ...item, hasReviewPhase: world.policyOf(item).hasReviewPhase }, trigger);
@@ -177,6 +185,7 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
     unblocked: [...new Set(unblocked)],
     heldUp: state.outcome === "cancelled" ? heldUpBy(world, state) : [],
     claimEnded: held !== null && state.claim === null,
+    lostLeases: before.lostLeases,
   };
 }
 

@@ -19,7 +19,8 @@ export type ObstacleCode =
   | "container"
   | "capabilities"
   | "assignee"
-  | "start_gate";
+  | "start_gate"
+  | "resources";
 
 export interface Obstacle {
   readonly code: ObstacleCode;
@@ -49,6 +50,8 @@ export interface HeldAncestor {
 export interface ReadinessSubject {
   readonly item: ItemState;
   readonly heldAncestors: readonly HeldAncestor[];
+  /** What stands against its having what it needs in work; null or absent if nothing does. */
+  readonly contended?: { readonly retryAfterMs: number } | null;
 }
 
 /** Everything that stands against offering the item, in the order in which it is best told. Empty: it is offered. */
@@ -74,6 +77,9 @@ export function findObstacles(
   if (!item.needs.every((need) => asker.capabilities.includes(need))) add("capabilities");
   if (item.assignee !== null && item.assignee !== asker.agent) add("assignee");
   if (offer.startable && item.role === "queue" && !item.startGateOpen) add("start_gate");
+  // Work that nobody holds goes on with what it needs, or not at all.
+  const entersWork = item.role === "work" || (offer.startable && item.role === "queue");
+  if (subject.contended && entersWork) add("resources", now + subject.contended.retryAfterMs);
   return obstacles;
 }
 

@@ -20,6 +20,8 @@ export interface EngineSettings {
   readonly identity: Identity;
   /** What an edge that does not say means when its blocker is cancelled. */
   readonly onCancelled: "hold" | "release";
+  /** False: no resource is taken and none is held against anybody; what was taken is still let go of. */
+  readonly resourceLeases: boolean;
   /** How many claims may wait in this process at once. */
   readonly maxWaiters: number;
   /** How many calls one flush may carry. */
@@ -31,6 +33,7 @@ export interface EngineSettings {
 export const DEFAULT_SETTINGS: EngineSettings = {
   identity: "session",
   onCancelled: "hold",
+  resourceLeases: true,
   maxWaiters: 1_000,
   maxBatch: 64,
   filesDir: null,

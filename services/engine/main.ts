@@ -46,6 +46,8 @@ export interface EngineOptions {
   readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
   /** Folder that `bodyFromFile` reads from; off without. */
   readonly filesDir?: string | undefined;
+  /** False takes no resources; what was taken is still let go of. True if it does not say. */
+  readonly resourceLeases?: boolean | undefined;
   /** Wins over what the configuration file says. */
   readonly degradedModePolicy?: DegradedModePolicy | undefined;
   readonly log: Log;
@@ -146,8 +148,13 @@ function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngin
   };
 }
 
-function settingsOf({ filesDir }: EngineOptions, { identity }: ServerConfig): EngineSettings {
-  return { ...DEFAULT_SETTINGS, identity: identity ?? DEFAULT_SETTINGS.identity, filesDir: filesDir ?? null };
+function settingsOf({ filesDir, resourceLeases }: EngineOptions, { identity }: ServerConfig): EngineSettings {
+  return {
+    ...DEFAULT_SETTINGS,
+    identity: identity ?? DEFAULT_SETTINGS.identity,
+    filesDir: filesDir ?? null,
+    resourceLeases: resourceLeases ?? DEFAULT_SETTINGS.resourceLeases,
+  };
 }
 
 function actorRulesOf({ degradedModePolicy, log }: EngineOptions, config: ServerConfigFile): ActorRules {

@@ -55,6 +55,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     applicationName: "muster",
     configFiles: configFilesOf(config),
     filesDir: config.filesDir,
+    resourceLeases: config.resourceLeasesEnforced,
     degradedModePolicy: config.degradedModePolicy,
     log,
   });

@@ -28,6 +28,7 @@ const transitionShape = {
   reason: z.string().max(REASON_LENGTH_MAX).optional().describe("fail: what went wrong."),
   class: z.enum(FAILURE_CLASSES).optional().describe("fail: whose fault; environment does not count."),
   label: fields.statusLabel.optional(),
+  credentialRefs: fields.credentialRefs.optional(),
   notes: z
     .array(z.strictObject({ key: noteKey, role: noteRole, body: noteBody }))
     .min(1)
@@ -146,6 +147,8 @@ const applied = answer({
   claimReleased: z.boolean().optional(),
   availableAt: z.string().optional(),
   dead: z.boolean().optional(),
+  /** An operator had taken these from the item. */
+  lostResources: z.array(z.string()).optional(),
   cascadeEvents: z.array(cascadeEvent).optional(),
   unblockedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   heldUpItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
@@ -219,6 +222,7 @@ function resultLines(result: TransitionApplied | TransitionRefused): string[] {
     claimReleased: result.claimReleased,
     dead: result.dead,
     availableAt: result.availableAt,
+    lostResources: result.lostResources?.join(","),
     replayed: result.replayed,
   });
   const missing = result.expectedNotes

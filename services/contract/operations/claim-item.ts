@@ -76,6 +76,8 @@ const refreshResult = answer({
   msLeft: z.int().optional(),
   fence: z.int().optional(),
   changed: z.boolean().optional(),
+  /** An operator took these away: what is under way must not go on using them. */
+  lostResources: z.array(z.string()).optional(),
   error: z.string().optional(),
   hint: z.string().optional(),
 });
@@ -99,7 +101,7 @@ function render(result: ClaimItemOutput): string {
     }),
     ...result.refreshes.map((refresh) =>
       refresh.outcome === "success"
-        ? `RENEWED ${refresh.itemId} ${facts({ fence: refresh.fence, expires: refresh.claimExpiresAt, changed: refresh.changed })}`
+        ? `RENEWED ${refresh.itemId} ${facts({ fence: refresh.fence, expires: refresh.claimExpiresAt, changed: refresh.changed, lostResources: refresh.lostResources?.join(",") })}`
         : `NOT RENEWED ${refresh.itemId} ${refresh.outcome}: stop working on it, or claim it again`,
     ),
     `workerId=${result.workerId} (pass it with every call of this worker)`,

@@ -25,6 +25,8 @@ const output = answer({
   reason: z.string().optional(),
   suggestion: z.string().optional(),
   blockers: z.array(blocker).optional(),
+  contendedResources: z.array(z.string()).optional(),
+  retryAfterMs: z.int().optional(),
   missingNotes: z.array(expectedNote).optional(),
   /** Every trigger the item takes from where it is. */
   triggers: z.array(z.string()).optional(),

@@ -3,7 +3,7 @@
  * of it; and standing in line for it. Entering and leaving work happens in `move.ts` and
  * nowhere else, so that no move can forget a lease.
  */
-import { isLapsed, msUntilLapsed } from "../claim.ts";
+import { msUntilLapsed } from "../claim.ts";
 import type { EndReason, ItemState } from "../state.ts";
 import type { World } from "../world.ts";
 import {
@@ -21,8 +21,7 @@ export interface ExpiredHolder {
   readonly itemId: string;
   readonly fence: number;
   readonly ttlMs: number;
-  /** So long ago that no clock could say otherwise. */
-  readonly overdue: boolean;
+  readonly expiresAt: number;
 }
 
 /** Why the item cannot have what it needs. Says nothing about who has it. */
@@ -95,8 +94,8 @@ function obstacleOf(
   if (claim === null) return { ms: "expiresAt" in one ? msLeft(one, world.now) : 1, expired: null };
   const ms = msUntilLapsed(claim, world.now);
   if (claim.expiresAt > world.now) return { ms, expired: null };
-  const { fence, ttlMs } = claim;
-  return { ms, expired: { itemId: one.itemId, fence, ttlMs, overdue: isLapsed(claim, world.now, false) } };
+  const { fence, ttlMs, expiresAt } = claim;
+  return { ms, expired: { itemId: one.itemId, fence, ttlMs, expiresAt } };
 }
 
 function msLeft(lease: Lease, now: number): number {

@@ -18,6 +18,9 @@ export interface Requirement {
   readonly ttlMs: number;
 }
 
+/** What a lease lives for whose declaration does not say. */
+export const LEASE_TTL_MS_DEFAULT = 3_600_000;
+
 /** An item's claim, as far as the life of its leases and of its tickets hangs on it. */
 export interface LeaseClaim extends Pick<Claim, "expiresAt" | "ttlMs"> {
   readonly fence: number;

@@ -13,6 +13,7 @@ import type { ClaimedNext, ClaimNext } from "../claims/claim-next.ts";
 import { asFault, isFateUnknown } from "../database-fault.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { freeHolders } from "../leases/free-holders.ts";
 import { identify } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { describeCall, recordFor } from "../writing/write-call.ts";
@@ -132,7 +133,9 @@ export async function submitTransition(
   lane: TransitionLane,
   call: TransitionCall,
 ): Promise<TransitionOutcome> {
-  const outcome = await lane.submit(call);
+  const first = await lane.submit(call);
+  const outcome =
+    first.kind === "refused" && (await freeHolders(deps, first.refusal)) ? await lane.submit(call) : first;
   if (outcome.kind !== "refused" || outcome.refusal.code !== "not_claim_holder" || !outcome.refusal.expired) {
     return outcome;
   }
@@ -154,6 +157,7 @@ function toCall(
     trigger: transition.trigger,
     summary: transition.summary ?? null,
     label: transition.label ?? null,
+    credentials: transition.credentialRefs ?? [],
     writer: { agent: who.agent, session: who.session, fence: transition.fence ?? null },
     by: who.author,
     failure: { class: transition.class ?? "item", reason: transition.reason ?? null },

@@ -9,6 +9,7 @@ import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
 import type { MusterError } from "../../contract/errors.ts";
 import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
+import type { Trigger } from "../../core/roles.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -35,6 +36,9 @@ export async function flushTransitions(
   if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return outcomes;
 }
+
+/** Triggers that may lead into work, the item or what is above it. */
+const ENTERING: ReadonlySet<Trigger> = new Set<Trigger>(["start", "resume", "rework", "reopen"]);
 
 interface Flushed {
   readonly outcomes: TransitionOutcome[];
@@ -104,6 +108,7 @@ async function open(
   const records = calls.flatMap(({ record }) => (record === null ? [] : [record]));
   const claims = calls.flatMap(({ next }) => (next === null || next.signal.aborted ? [] : [next]));
   const closing = calls.map((call) => call.request.itemId);
+  const enters = calls.some((call) => ENTERING.has(call.request.trigger));
   const alone = calls.length === 1;
   const lockTimeoutMs = alone ? undefined : BATCH_LOCK_TIMEOUT_MS;
   if (claims.length > 0) {
@@ -119,7 +124,7 @@ async function open(
   }
   const [taken, world] = await Promise.all([
     takeKeys(tx, records, lockTimeoutMs),
-    lockPart(deps, tx, wider, { closing, counted: true }),
+    lockPart(deps, tx, wider, { closing, counted: true }, { items: new Set(closing), enters }),
   ]);
   return { ...NOTHING_CLAIMED, taken, world };
 }

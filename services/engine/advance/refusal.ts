@@ -88,6 +88,8 @@ export function refusalElement(
           hint: `Reopen ${refusal.parentId} first (trigger "reopen").`,
         }),
       );
+    case "strange_credential":
+      return refusedElement(itemId, trigger, strangeCredential(refusal));
     case "resource_unavailable":
       return contendedElement(itemId, trigger, refusal);
     case "gate_blocked":
@@ -139,6 +141,17 @@ export function violationOf({
     constraint,
     ...(conflictingSeat === null ? {} : { conflictingSeat }),
   };
+}
+
+function strangeCredential({
+  credential,
+  declared,
+}: Extract<AdvanceRefusal, { code: "strange_credential" }>): MusterError {
+  const known = declared.join(", ");
+  return fault(
+    "validation_failed",
+    `credentialRefs: "${credential}" is none of the resources that the item declares (${known})`,
+  );
 }
 
 function contendedElement(

@@ -69,6 +69,7 @@ export function appliedAnswer(
     ...(applied.claimEnded ? { claimReleased: true } : {}),
     ...(state.availableAt === null ? {} : { availableAt: new Date(state.availableAt).toISOString() }),
     ...(state.dead ? { dead: true } : {}),
+    ...(applied.lostLeases.length === 0 ? {} : { lostResources: applied.lostLeases }),
     ...(applied.cascades.length === 0
       ? {}
       : {

@@ -149,6 +149,7 @@ export function emptyResult(claimRef: string | null, why: Emptiness, busy: boole
       capabilities: why.capabilities,
       assignee: why.assignee,
       containers: why.containers,
+      resources: why.resources,
       ...(busy ? { busy: 1 } : {}),
     },
   };

@@ -6,6 +6,7 @@ import { findAnswer } from "../../../db/stores/idempotency-store.ts";
 import { selectCandidates } from "../../../db/stores/next-store.ts";
 import type { ClaimRefused, ClaimResult } from "../../contract/claiming.ts";
 import type { EngineDeps } from "../deps.ts";
+import { freeHolders } from "../leases/free-holders.ts";
 import { CLAIMABLE } from "../writing/transact.ts";
 import { emptyResult, goneResult, grantedResult, refusedResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
@@ -32,7 +33,11 @@ export async function claimOne(deps: EngineDeps, state: ClaimState, call: ClaimC
 
 /** Asks the claim clock about a holder whose expiry has passed, and tries again if it is gone. */
 async function submitJudged(deps: EngineDeps, lane: ClaimLane, call: ClaimCall): Promise<ClaimOutcome> {
-  const outcome = await lane.submit(call);
+  const first = await lane.submit(call);
+  const outcome =
+    first.kind === "not_startable" && (await freeHolders(deps, first.refusal))
+      ? await lane.submit(call)
+      : first;
   if (outcome.kind !== "held" || !outcome.verdict.expired || call.target.kind !== "item") return outcome;
   const now = await deps.time.now();
   const { fence, ttlMs } = outcome;

@@ -59,6 +59,7 @@ function warning({ code, until }: Obstacle, item: ItemState): string[] {
     case "claimed":
     case "container":
     case "start_gate":
+    case "resources":
       return [];
   }
 }

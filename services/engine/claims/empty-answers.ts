@@ -65,6 +65,7 @@ export async function diagnoseEmpty(
     filter: predicate.filter,
     roles: predicate.roles,
     containers: predicate.containers,
+    startable: predicate.startable,
     asker: { agent, capabilities: predicate.capabilities },
   });
   // An expiry that has passed says nothing about when the claim lapses: whoever came back for it at once would spin.

@@ -115,6 +115,11 @@ async function answer(
   return saved;
 }
 
+function isLost(verdict: GrantVerdict): boolean {
+  if (verdict.kind === "not_startable") return verdict.refusal.code === "resource_unavailable";
+  return verdict.kind === "held";
+}
+
 function toOutcome(
   call: ClaimCall,
   verdict: GrantVerdict | undefined,
@@ -123,8 +128,9 @@ function toOutcome(
 ): ClaimOutcome {
   if (verdict === undefined) return { kind: "empty" };
   if (verdict.kind !== "granted") {
-    // Lost within the flush to a claim by id: the selector looks again, its caller never hears of it.
-    return verdict.kind === "held" && call.target.kind === "selector" ? { kind: "empty" } : verdict;
+    // Lost within the flush to another claim, or what it needs was: the selector looks again, its caller never
+    // hears of it.
+    return call.target.kind === "selector" && isLost(verdict) ? { kind: "empty" } : verdict;
   }
   const { state, started, refreshed } = verdict;
   const { claim } = state;
@@ -145,7 +151,7 @@ function toOutcome(
       selectorResolved: call.target.kind === "selector",
       started,
       claimRef: call.claimRef,
-      warnings,
+      warnings: [...warnings, ...state.lostLeases.map((key) => `an operator took ${key} away from the item`)],
       item: { ...heads.get(state.id), role: state.role },
     },
   };

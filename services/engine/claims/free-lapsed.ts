@@ -15,7 +15,7 @@ import { endTenure } from "../../core/tenure.ts";
 import { NOBODY } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { SweepReport } from "../engine.ts";
-import { afterCommit, lockWorld, saveWorld, transact } from "../writing/transact.ts";
+import { afterCommit, lockPart, saveWorld, transact } from "../writing/transact.ts";
 
 /** A lapsed holder has a third of its ttl, at most this, to come back before a sweep frees the item. */
 export const SWEEP_GRACE_MAX_MS = 60_000;
@@ -38,6 +38,20 @@ export async function freeLapsedInTheWay(deps: EngineDeps, filter: SelectorFilte
 
 const NOTHING = { freed: 0, requeued: 0, dead: 0 };
 
+/** Frees those of the claims that have lapsed: what they hold may be what somebody needs. Returns how many. */
+export async function freeIfLapsed(
+  deps: EngineDeps,
+  claims: readonly Omit<ExpiredClaim, "now">[],
+): Promise<number> {
+  if (claims.length === 0) return 0;
+  const now = await deps.time.now();
+  const { freed } = await freeLapsed(
+    deps,
+    claims.map((claim) => ({ ...claim, now })),
+  );
+  return freed;
+}
+
 async function freeLapsed(
   deps: EngineDeps,
   expired: readonly ExpiredClaim[],
@@ -45,7 +59,8 @@ async function freeLapsed(
   const lapsed = await judgeLapsed(deps, expired);
   if (lapsed.size === 0) return NOTHING;
   const { world, counts } = await transact(deps, async (tx, wider) => {
-    const locked = await lockWorld(deps, tx, [...lapsed.keys()], wider);
+    const ids = [...lapsed.keys()];
+    const locked = await lockPart(deps, tx, wider, { closing: ids }, { items: new Set(ids), enters: false });
     const done = { freed: 0, requeued: 0, dead: 0 };
     for (const [itemId, { fence, seenDead }] of lapsed) {
       const item = locked.find(itemId);

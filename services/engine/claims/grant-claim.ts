@@ -7,8 +7,9 @@ import { type AdvanceRefusal, decideAdvance } from "../../core/advance.ts";
 import { type ClaimVerdict, type Identity, isHolder, judgeClaim, TENURE_MS } from "../../core/claim.ts";
 import { judgeGate } from "../../core/gate.ts";
 import { clearClaim } from "../../core/clear-claim.ts";
+import { judgeLeases, takeLeases } from "../../core/leases/hold-leases.ts";
 import type { ItemState } from "../../core/state.ts";
-import { endTenure, grant, renew } from "../../core/tenure.ts";
+import { endTenure, grant, renew, type TenureEndReport } from "../../core/tenure.ts";
 import { NOBODY, type World } from "../../core/world.ts";
 import type { ClaimCall, HeldVerdict } from "./claim-call.ts";
 
@@ -26,6 +27,8 @@ export type GrantVerdict =
   | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
   | { readonly kind: "refused"; readonly code: "terminal_item" | "item_dead" | "tenure_over" }
   | { readonly kind: "not_startable"; readonly refusal: AdvanceRefusal };
+
+type Takeable = Exclude<ClaimVerdict, { kind: "held" | "terminal" | "dead" | "tenure_over" }>;
 
 const REFUSALS = { terminal: "terminal_item", dead: "item_dead", tenure_over: "tenure_over" } as const;
 
@@ -49,7 +52,8 @@ export function grantClaim(
   const displaces = verdict.kind === "grant" && verdict.displaces;
   const against =
     startObstacle(world, item, call, displaces) ??
-    obstacleOfOwn(world, call, itemId, others, identity, displaces);
+    obstacleOfOwn(world, call, itemId, others, identity, displaces) ??
+    leaseObstacle(world, call, item, verdict, others, identity);
   if (against !== null) return { kind: "not_startable", refusal: against };
   return take(world, call, item, verdict, others, identity);
 }
@@ -90,17 +94,56 @@ function obstacleOfOwn(
   return startObstacle(fork, fork.get(itemId), call, displaces);
 }
 
+/**
+ * What it has to have in work: taken when the claim starts it, and when work goes on that
+ * nobody held. Judged as it will be when whoever lapsed is gone and the holder has let go of
+ * what it held before.
+ */
+function leaseObstacle(
+  world: World,
+  call: ClaimCall,
+  item: ItemState,
+  verdict: Takeable,
+  others: readonly string[],
+  identity: Identity,
+): AdvanceRefusal | null {
+  const goesOn = item.role === "work" && verdict.kind === "grant";
+  if (!call.start && !goesOn) return null;
+  const { requirements } = world.leases.declaredBy(item);
+  if (requirements.length === 0) return null;
+  const fork = world.fork();
+  if (verdict.kind === "grant" && verdict.displaces) expire(fork, item.id);
+  releaseOthers(fork, call, item.id, others, identity);
+  const { role } = fork.get(item.id);
+  const enters = role === "queue" && call.start;
+  if (!enters && !(role === "work" && verdict.kind === "grant")) return null;
+  const contended = judgeLeases(fork, fork.get(item.id));
+  if (contended === null) return null;
+  // Who holds the item already waits in line for what is taken.
+  const waits = verdict.kind === "refresh";
+  if (waits) {
+    world.leases.wait(
+      item.id,
+      requirements.map(({ key }) => key),
+    );
+  }
+  return { code: "resource_unavailable", contended, position: waits ? contended.ahead + 1 : null };
+}
+
+function expire(world: World, id: string): TenureEndReport {
+  return endTenure(world, id, { reason: "expired", requeue: true, detail: null, by: NOBODY });
+}
+
 function take(
   world: World,
   call: ClaimCall,
   item: ItemState,
-  verdict: Exclude<ClaimVerdict, { kind: "held" | "terminal" | "dead" | "tenure_over" }>,
+  verdict: Takeable,
   others: readonly string[],
   identity: Identity,
 ): GrantVerdict {
   if (verdict.kind === "grant" && verdict.displaces) {
-    const end = endTenure(world, item.id, { reason: "expired", requeue: true, detail: null, by: NOBODY });
-    if (end.dead) return { kind: "refused", code: "item_dead" };
+    if (expire(world, item.id).dead) return { kind: "refused", code: "item_dead" };
     // Its closing was only withheld for the sake of the holder who is gone.
     if (world.get(item.id).role === "terminal") return { kind: "refused", code: "terminal_item" };
   }
@@ -109,6 +152,7 @@ function take(
   if (world.get(item.id).role === "terminal") return { kind: "refused", code: "terminal_item" };
   if (verdict.kind === "refresh") renew(world, item.id, cappedExpiry(world, item, call.ttlMs), call.ttlMs);
   else give(world, call, item, verdict.kind === "take_over");
+  if (verdict.kind === "grant" && world.get(item.id).role === "work") takeLeases(world, item.id, call.agent);
   const started = call.start && start(world, call, item.id);
   return {
     kind: "granted",

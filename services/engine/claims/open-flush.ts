@@ -16,6 +16,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { Moving } from "../leases/leases-ahead.ts";
 import { lockPart, type Wider } from "../writing/transact.ts";
 import type { ClaimCall } from "./claim-call.ts";
 import { candidatesOf, groupCalls, pickItems } from "./pick-items.ts";
@@ -54,7 +55,13 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
   const [opened, chosen, world, known] = await Promise.all([
     opening,
     choosing,
-    lockPart(deps, tx, wider, { closing: [...closing, ...named], ahead: mode(claims), counted: true }),
+    lockPart(
+      deps,
+      tx,
+      wider,
+      { closing: [...closing, ...named], ahead: mode(claims), counted: true },
+      moving(flush),
+    ),
     findClaimedHeads(tx, named),
   ]);
   const picked = new Map<ClaimCall, string>();
@@ -92,6 +99,16 @@ async function open(deps: EngineDeps, tx: Handle, flush: FlushToOpen): Promise<O
 const mode = (claims: readonly ClaimCall[]): "start" | "hold" =>
   claims.some((call) => call.start) ? "start" : "hold";
 
+/** What is chosen is known only when it is locked, so everything that is locked may move. */
+function moving({ claims, closing }: Pick<FlushToOpen, "claims" | "closing">): Moving {
+  return { items: null, enters: closing.length > 0 || claims.some((call) => call.start) };
+}
+
+/** Work that nobody holds is claimed with the resources that it needs, so its schema is asked. */
+function goesOnWithWork({ target }: ClaimCall): boolean {
+  return target.kind === "selector" && target.predicate.roles.includes("work");
+}
+
 /** Chooses step by step for those who got nothing, and locks all of it together. */
 async function lookAgain(
   deps: EngineDeps,
@@ -116,9 +133,10 @@ export async function lockPicked(
   const named = flush.claims.flatMap(({ target }) => (target.kind === "item" ? [target.itemId] : []));
   const closing = [...new Set([...flush.closing, ...named, ...held.map((one) => one.itemId)])];
   const chosen = [...new Set(picked.values())].filter((id) => !closing.includes(id));
-  const part = mode(flush.claims) === "start" ? { starting: chosen } : { alone: chosen };
+  const judged = mode(flush.claims) === "start" || flush.claims.some(goesOnWithWork);
+  const part = judged ? { starting: chosen } : { alone: chosen };
   const [world, heads] = await Promise.all([
-    lockPart(deps, tx, flush.wider, { closing, ...part, counted: true }),
+    lockPart(deps, tx, flush.wider, { closing, ...part, counted: true }, moving(flush)),
     findClaimedHeads(tx, [...new Set(picked.values())]),
   ]);
   return { ...opened, world, heads };

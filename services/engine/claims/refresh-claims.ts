@@ -149,6 +149,7 @@ async function writeBeat(
     return {
       ...renewed(row.itemId, row.fence, row.expiresAt, row.now),
       ...(changed ? { changed: true } : {}),
+      ...(row.lostLeases.length === 0 ? {} : { lostResources: [...row.lostLeases] }),
     };
   } catch (error) {
     // A heartbeat that could not be written is not a lost claim: the holder tries again.

@@ -17,7 +17,7 @@ import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import type { Identified } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
-import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 
 export async function releaseClaim(
   deps: EngineDeps,
@@ -58,7 +58,9 @@ async function release(
     const stored = await replayOf(tx, record);
     return { result: { ...(stored.answer as ReleaseResult), replayed: true }, world: null };
   }
-  const world = await lockWorld(deps, tx, [entry.itemId], wider);
+  const ids = [entry.itemId];
+  const moving = { items: new Set(ids), enters: false };
+  const world = await lockPart(deps, tx, wider, { closing: ids }, moving);
   const result = await decide(deps, tx, world, entry, who);
   const isDone = result.outcome === "success";
   await saveWorld(

@@ -123,7 +123,13 @@ async function createIn(
   );
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
   const tenures = await withTenuresAbove(tx, call, ends);
-  const world = await lockWorld(deps, tx, ends, { items: [...wider.items, ...tenures], subtrees }, "none");
+  const world = await lockWorld(
+    deps,
+    tx,
+    ends,
+    { ...wider, items: [...wider.items, ...tenures], subtrees },
+    "none",
+  );
   await refuseStale(deps, call, tx, world, wanted);
   const rows = await settleOnCancelled(deps, tx, world, wanted);
   const drawn = await findDependenciesAmong(tx, ends);

@@ -99,7 +99,13 @@ async function deleteIn(
   );
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
   const tenures = await withTenuresAbove(tx, call, ends);
-  const world = await lockWorld(deps, tx, ends, { items: [...wider.items, ...tenures], subtrees }, "none");
+  const world = await lockWorld(
+    deps,
+    tx,
+    ends,
+    { ...wider, items: [...wider.items, ...tenures], subtrees },
+    "none",
+  );
   if (ends.some((id) => !scope.has(world.get(id).rootId)))
     throw new StartOver("an edge came from another root");
   const asked = ends.map((itemId) => ({ itemId, fence: null }));

@@ -23,6 +23,7 @@ import { fault } from "../../contract/errors.ts";
 import { TRASH_KEPT_DAYS } from "../../contract/limits.ts";
 import type { DeleteItems, DeleteItemsOutput } from "../../contract/operations/manage-items.ts";
 import { type CascadeEvent, closeEmptied } from "../../core/cascade.ts";
+import { letGo } from "../../core/leases/hold-leases.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import { addBlockers } from "../../core/move.ts";
 import { leaveParent } from "../../core/placement.ts";
@@ -134,7 +135,11 @@ async function lockSubtree(
   const containers = await findContainersHeldUp(tx, subtree);
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
   const tenures = await withTenuresAbove(tx, call, [id]);
-  const world = await lockWorld(deps, tx, subtree, { items: [...wider.items, ...tenures], subtrees });
+  const world = await lockWorld(deps, tx, subtree, {
+    ...wider,
+    items: [...wider.items, ...tenures],
+    subtrees,
+  });
   return { world, id, subtree };
 }
 
@@ -173,6 +178,7 @@ async function passDoors(
     const reason = verdicts[index]?.kind === "free_first" ? "expired" : "released";
     endTenure(world, itemId, { reason, requeue: true, detail: "deleted", by: call.author });
   }
+  for (const itemId of subtree) letGo(world, itemId, call.agent);
 }
 
 interface Detached {

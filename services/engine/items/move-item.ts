@@ -51,7 +51,7 @@ export async function lockForMove(
   const subtrees = [...new Set([...wider.subtrees, id])];
   const items = parentId === null ? [id] : [id, parentId];
   const tenures = await withTenuresAbove(tx, call, items);
-  const world = await lockWorld(deps, tx, items, { items: [...wider.items, ...tenures], subtrees });
+  const world = await lockWorld(deps, tx, items, { ...wider, items: [...wider.items, ...tenures], subtrees });
   return { world, id, parentId, graph };
 }
 

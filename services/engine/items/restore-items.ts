@@ -168,7 +168,13 @@ async function restIn(
   const subtrees = [...new Set([...wider.subtrees, itemId, ...containers])];
   const parents = parentId === null ? [] : [parentId];
   const tenures = await withTenuresAbove(tx, call, parents);
-  const world = await lockWorld(deps, tx, touched, { items: [...wider.items, ...tenures], subtrees }, "none");
+  const world = await lockWorld(
+    deps,
+    tx,
+    touched,
+    { ...wider, items: [...wider.items, ...tenures], subtrees },
+    "none",
+  );
   await refuseStale(deps, call, tx, world, parents);
   return { world, entry, edges, edgesBefore: all.length, containers };
 }

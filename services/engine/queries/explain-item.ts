@@ -13,6 +13,7 @@ import type {
 import { findObstacles, type Offer } from "../../core/readiness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { contendedItems } from "../leases/contended-items.ts";
 import { requireItem } from "../resolve-items.ts";
 import { reasonsFor } from "./explain-reasons.ts";
 import { inSnapshot } from "./snapshot.ts";
@@ -42,15 +43,29 @@ export async function explainItem(
       session: agent === null ? null : (input.workerId ?? caller.session),
     };
     const held = heldAncestors.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() }));
-    const obstacles = findObstacles({ item, heldAncestors: held }, asker, OFFER, now);
+    const contended = (await contendedItems(deps, handle, [item], now)).get(id) ?? null;
+    const obstacles = findObstacles({ item, heldAncestors: held, contended }, asker, OFFER, now);
     const waiting = [
       ...(item.blockers > 0 ? [id] : []),
       ...(item.ancestorBlockers > 0 ? item.ancestors : []),
     ];
     const edges = await readIncomingEdges(handle, waiting, DEPENDENCIES_PER_ITEM_MAX);
     const titles = await findTitles(handle, obstacles.length === 0 ? [] : item.ancestors);
-    const about = { item, asker, heldAncestors, edges, titles, onCancelled: deps.settings.onCancelled, now };
+    const about = {
+      item,
+      asker,
+      heldAncestors,
+      edges,
+      titles,
+      onCancelled: deps.settings.onCancelled,
+      contended,
+      now,
+    };
     const reasons = obstacles.flatMap((obstacle) => reasonsFor(obstacle, about));
+    // No obstacle to a claim, but whoever claims it should know.
+    if (contended !== null && item.role === "queue") {
+      reasons.push(...reasonsFor({ code: "resources", until: now + contended.retryAfterMs }, about));
+    }
     return {
       itemId: id,
       title: row.title,

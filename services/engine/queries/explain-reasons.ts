@@ -7,6 +7,7 @@ import type { IncomingEdgeRow } from "../../../db/stores/blocked-store.ts";
 import type { ExplainReason } from "../../contract/operations/explain-item.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import type { Asker, Obstacle } from "../../core/readiness.ts";
+import type { LeaseObstacle } from "../../core/leases/hold-leases.ts";
 import type { ItemState } from "../../core/state.ts";
 import { clipText } from "../../core/texts/clip-text.ts";
 
@@ -21,6 +22,7 @@ export interface Explained {
   readonly edges: ReadonlyMap<string, readonly IncomingEdgeRow[]>;
   readonly titles: ReadonlyMap<string, string>;
   readonly onCancelled: "hold" | "release";
+  readonly contended: LeaseObstacle | null;
   readonly now: number;
 }
 
@@ -89,7 +91,28 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
       return [
         reason("start_gate", "what must be written before it starts is missing", "writing the missing notes"),
       ];
+    case "resources":
+      return about.contended === null ? [] : [contendedReason(item, about.contended, obstacle.until)];
   }
+}
+
+/** An item in the queue may be claimed all the same; only its start has to wait. */
+function contendedReason(
+  item: ItemState,
+  { keys, ahead }: LeaseObstacle,
+  goesBy: number | null,
+): ExplainReason {
+  const taken = `it needs ${keys.join(", ")}, which ${keys.length === 1 ? "is" : "are"} taken`;
+  const line = ahead === 0 ? "" : `, and ${ahead} asked before`;
+  const effect = item.role === "queue" ? "it can be claimed and not started: " : "";
+  return {
+    ...reason(
+      "resource_unavailable",
+      `${effect}${taken}${line}`,
+      "whoever has it leaving work; starting it as its holder keeps a place in the line",
+    ),
+    ...until(goesBy),
+  };
 }
 
 function reason(code: string, message: string, clearedBy: string): ExplainReason {

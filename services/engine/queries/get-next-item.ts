@@ -127,9 +127,19 @@ function recommendation(
 
 function whyNothing(why: Emptiness): Pick<GetNextItemOutput, "excluded" | "nextAt"> {
   if (why.matching === 0) return {};
-  const { claimed, ancestorClaimed, dependencyBlocked, waiting, capabilities, assignee, containers } = why;
+  const {
+    claimed,
+    ancestorClaimed,
+    dependencyBlocked,
+    waiting,
+    capabilities,
+    assignee,
+    containers,
+    resources,
+  } = why;
+  const counts = { claimed, ancestorClaimed, dependencyBlocked, waiting, capabilities, assignee, containers };
   return {
-    excluded: { claimed, ancestorClaimed, dependencyBlocked, waiting, capabilities, assignee, containers },
+    excluded: { ...counts, resources },
     ...(why.nextAt === null ? {} : { nextAt: new Date(why.nextAt).toISOString() }),
   };
 }

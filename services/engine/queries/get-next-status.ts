@@ -10,6 +10,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { GetNextStatusInput, GetNextStatusOutput } from "../../contract/operations/get-next-status.ts";
 import { type AdvanceRefusal, type AdvanceVerdict, decideAdvance } from "../../core/advance.ts";
+import type { LeaseObstacle } from "../../core/leases/hold-leases.ts";
 import { type Role, type Trigger, TRIGGERS } from "../../core/roles.ts";
 import type { ItemState } from "../../core/state.ts";
 import { NOBODY, NotLocked, type World } from "../../core/world.ts";
@@ -18,6 +19,7 @@ import { refusalElement } from "../advance/refusal.ts";
 import { configuredAnew } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { lookAtLeases } from "../leases/contended-items.ts";
 import { requireItem } from "../resolve-items.ts";
 import { inSnapshot } from "./snapshot.ts";
 
@@ -88,11 +90,13 @@ async function decideEach(
 ): Promise<Found> {
   const items = new Set([itemId]);
   const subtrees = new Set<string>();
+  const keys = new Set<string>();
   for (let tries = 0; tries < WIDENINGS_MAX; tries += 1) {
     const open = await peekWorld(handle, {
       items: [...items],
       subtrees: [...subtrees],
       configured: (states) => configuredAnew(deps, handle, states),
+      leasesOf: (states) => lookAtLeases(deps, handle, states, keys),
       onCancelled: deps.settings.onCancelled,
     });
     const item = open().find(itemId);
@@ -114,6 +118,7 @@ async function decideEach(
       if (!(error instanceof NotLocked)) throw error;
       for (const id of error.items) items.add(id);
       for (const id of error.subtrees) subtrees.add(id);
+      for (const key of error.keys) keys.add(key);
     }
   }
   throw new Error("a preview never had all the rows that it needed");
@@ -197,7 +202,12 @@ function shown(deps: EngineDeps, found: Found, blockers: Preview["blockers"]): G
         }
       : {}),
     ...(start.refusal.code === "not_claim_holder" ? { retryAfterMs: start.refusal.msLeft } : {}),
+    ...(start.refusal.code === "resource_unavailable" ? contention(start.refusal.contended) : {}),
   };
+}
+
+function contention({ keys, retryAfterMs }: LeaseObstacle): Partial<GetNextStatusOutput> {
+  return { contendedResources: [...keys], retryAfterMs };
 }
 
 function hintOf(refused: Readonly<Record<string, unknown>>): string {

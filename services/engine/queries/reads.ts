@@ -3,6 +3,7 @@ import type { InputOf, OperationName, OutputOf } from "../../contract/registry.t
 import { queryRules } from "../documents/query-rules.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
 import { explainItem } from "./explain-item.ts";
 import { getBlockedItems } from "./get-blocked-items.ts";
 import { getNextItem } from "./get-next-item.ts";
@@ -34,5 +35,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     explain_item: read<"explain_item">(explainItem),
     list_claims: read<"list_claims">(listClaims),
     list_agents: read<"list_agents">(listAgents),
+    list_leases: read<"list_leases">(listLeases),
+    list_lease_history: read<"list_lease_history">(listLeaseHistory),
   };
 }

@@ -77,7 +77,7 @@ export async function plantTree(
   const containers = blockedContainers(tree, wanted);
   const ids = tree.made.map((one) => one.id);
   const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  const locked = { items: [...wider.items, ...tenures], subtrees };
+  const locked = { ...wider, items: [...wider.items, ...tenures], subtrees };
   const world = await lockWorld(deps, tx, [...(above === null ? [] : [above]), ...ids], locked, "none");
   enterItems(world, tree);
   const edges = await settleOnCancelled(deps, tx, world, wanted);

@@ -5,16 +5,21 @@
  */
 import { type Handle } from "../../../db/statement.ts";
 import { inTransaction, isCountRefused, StartOver, type Tail } from "../../../db/transaction.ts";
-import { saveWorld } from "../../../db/stores/save-world.ts";
+import type { SavedAnswer } from "../../../db/stores/idempotency-store.ts";
+import { saveLeases } from "../../../db/stores/lease-store.ts";
+import { saveWorld as saveRows } from "../../../db/stores/save-world.ts";
 import { loadWorld, type LoadWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import { configuredFor } from "../config/configured.ts";
 import type { EngineDeps } from "../deps.ts";
+import { declaredBy } from "../leases/declared-by.ts";
+import { leasesAhead, type Moving, NOTHING_MOVES } from "../leases/leases-ahead.ts";
 
-/** Rows that an earlier try turned out to need. */
+/** Rows and resources that an earlier try turned out to need. */
 export interface Wider {
   readonly items: readonly string[];
   readonly subtrees: readonly string[];
+  readonly keys: readonly string[];
   /** Told which parents are about to be counted without a lock; locked next time if one of them closes. */
   readonly count: (parents: Iterable<string>) => void;
 }
@@ -26,6 +31,7 @@ export async function transact<T>(
 ): Promise<T> {
   const items = new Set<string>();
   const subtrees = new Set<string>();
+  const keys = new Set<string>();
   let counted: readonly string[] = [];
   const count = (parents: Iterable<string>): void => {
     counted = [...parents];
@@ -33,11 +39,12 @@ export async function transact<T>(
   const run = (): Promise<T> =>
     inTransaction(deps.db, async (tx, tail) => {
       try {
-        return await work(tx, { items: [...items], subtrees: [...subtrees], count }, tail);
+        return await work(tx, { items: [...items], subtrees: [...subtrees], keys: [...keys], count }, tail);
       } catch (error) {
         if (!(error instanceof NotLocked)) throw error;
         for (const id of error.items) items.add(id);
         for (const id of error.subtrees) subtrees.add(id);
+        for (const key of error.keys) keys.add(key);
         throw new StartOver(error.message);
       }
     });
@@ -57,7 +64,7 @@ export async function lockWorld(
   deps: EngineDeps,
   tx: Handle,
   items: readonly string[],
-  wider: Pick<Wider, "items" | "subtrees">,
+  wider: Omit<Wider, "count">,
   neighbours: "all" | "none" = "all",
 ): Promise<World> {
   return await lockPart(deps, tx, wider, neighbours === "all" ? { closing: items } : { alone: items });
@@ -67,18 +74,28 @@ export async function lockWorld(
 export async function lockPart(
   deps: EngineDeps,
   tx: Handle,
-  wider: Pick<Wider, "items" | "subtrees">,
+  wider: Omit<Wider, "count">,
   part: Pick<LoadWorld, "closing" | "starting" | "alone" | "ahead" | "counted">,
+  moving: Moving = NOTHING_MOVES,
 ): Promise<World> {
   return await loadWorld(tx, {
     ...part,
     extra: wider,
+    leasesOf: (judged, { schemaOf }) =>
+      leasesAhead(tx, judged, moving, wider.keys, declaredBy(deps, schemaOf)),
     configured: (found) => configuredFor(deps, tx, found),
     onCancelled: deps.settings.onCancelled,
   });
 }
 
-export { saveWorld };
+/** Writes what was decided: the rows, the answers under their keys, and the leases that go with them. */
+export async function saveWorld(
+  handle: Handle,
+  world: World,
+  answers: readonly SavedAnswer[] = [],
+): Promise<void> {
+  await Promise.all([saveRows(handle, world, answers), saveLeases(handle, world)]);
+}
 
 /** The one topic of claims that wait: something may have become claimable. */
 export const CLAIMABLE = "claimable";
@@ -111,8 +128,8 @@ export function afterCommit(deps: EngineDeps, world: World): void {
   if (topics.length > 0) wakeUps.publish(topics);
 }
 
-/** Something became claimable, or the claim on a container ended, which kept others from what is below it. */
+/** Something became claimable, a resource came free, or the claim on a container ended, which kept others from what is below it. */
 function offersMore(world: World): boolean {
-  if (world.becameClaimable().length > 0) return true;
+  if (world.becameClaimable().length > 0 || world.leases.lastEnds().size > 0) return true;
   return world.ended.some(({ itemId }) => (world.find(itemId)?.openChildren ?? 0) > 0);
 }

@@ -6,6 +6,7 @@ import { managePlanDocuments } from "../documents/manage-plan-documents.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { manageItems } from "../items/manage-items.ts";
+import { releaseLeases } from "../leases/release-leases.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
 import { createWorkTree } from "../trees/create-work-tree.ts";
 
@@ -25,6 +26,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     manage_notes: write<"manage_notes">(manageNotes),
     manage_project_config: write<"manage_project_config">(manageProjectConfig),
     create_work_tree: write<"create_work_tree">(createWorkTree),
+    release_leases: write<"release_leases">(releaseLeases),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }

@@ -1,0 +1,53 @@
+/**
+ * `release_leases`: an operator takes a resource away from whoever has it. The items stay in
+ * work, and their holders are told at their next call. REST only.
+ */
+import { z } from "zod";
+import { answer, id } from "../answers.ts";
+import { defineOperation } from "../define-operation.ts";
+import * as fields from "../fields.ts";
+import { REASON_LENGTH_MAX } from "../limits.ts";
+import { bounded } from "../rendering.ts";
+
+const input = z.strictObject({
+  key: fields.resourceKey.describe("The resource."),
+  reason: z.string().trim().min(1).max(REASON_LENGTH_MAX).describe("Why; kept with the history."),
+  actor: fields.actor,
+  requestId: fields.requestId.optional(),
+});
+/** A parsed call. */
+export type ReleaseLeasesInput = z.output<typeof input>;
+
+const output = answer({
+  resourceKey: z.string(),
+  releasedCount: z.int(),
+  /** The items that had it. */
+  itemIds: z.array(id),
+  replayed: z.boolean().optional(),
+});
+export type ReleaseLeasesOutput = z.output<typeof output>;
+
+function render(result: ReleaseLeasesOutput): string {
+  return bounded([
+    `${result.resourceKey}: ${result.releasedCount} released`,
+    ...result.itemIds.map((one) => `  taken from ${one}, which stays in work`),
+  ]);
+}
+
+export const releaseLeases = defineOperation({
+  name: "release_leases",
+  description: "Take a resource away from the items that have it.",
+  input,
+  output,
+  annotations: {
+    title: "Release resource leases by force",
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  capability: "admin",
+  toolsets: [],
+  mcp: false,
+  render,
+});
