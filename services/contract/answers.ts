@@ -117,3 +117,6 @@ export const elementFailure = answer({
   details: z.record(z.string(), z.unknown()).optional(),
 });
 export type ElementFailure = z.output<typeof elementFailure>;
+
+/** What every list by offset says of itself. */
+export const offsetPage = { hasMore: z.boolean(), limit: z.int(), offset: z.int() };

@@ -1,26 +1,12 @@
 /** One ready item and many workers at the same instant: 200 rounds in all. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { describe, expect, it } from "vitest";
 import type { TestEngine } from "../support/engine.ts";
 import { plantItem } from "../support/fixtures.ts";
-import { createTestRedis, type TestRedis } from "../support/redis.ts";
 import { advance, agent, claim, eventsOf, stateOf } from "../integration/claims/calls.ts";
-import { type Fleet, openFleet } from "../integration/claims/engines.ts";
+import { useFleet } from "../integration/claims/engines.ts";
 
 describe("workers that race for the next item", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, 2);
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(2);
 
   it.each([
     { workers: 2, rounds: 100 },
@@ -30,7 +16,7 @@ describe("workers that race for the next item", () => {
     "$workers of them, $rounds times: one holder, one claim event, and an explicit empty answer for the others [S1]",
     async ({ workers, rounds }) => {
       for (let round = 0; round < rounds; round += 1) {
-        const itemId = await plantItem(database.db);
+        const itemId = await plantItem(fleet.database.db);
         const results = await Promise.all(
           Array.from({ length: workers }, (_, index) => {
             const engine = fleet.engines[index % fleet.engines.length] as TestEngine;
@@ -43,8 +29,8 @@ describe("workers that race for the next item", () => {
         expect(
           new Set(others.map((one) => one.outcome)).isSubsetOf(new Set(["none_eligible", "queue_empty"])),
         ).toBe(true);
-        expect(await eventsOf(database.db, itemId)).toEqual(["claim.granted"]);
-        const { agent: id, session } = await stateOf(database.db, itemId);
+        expect(await eventsOf(fleet.database.db, itemId)).toEqual(["claim.granted"]);
+        const { agent: id, session } = await stateOf(fleet.database.db, itemId);
         const [engine] = fleet.engines as [TestEngine];
         await advance(engine, { id: id ?? "", workerId: session ?? "" }, { itemId, trigger: "complete" });
       }

@@ -1,5 +1,6 @@
 /** `advance_item`: move items between roles, finish them, hand them back, and take the next one. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, blocker, expectedNote, id, missingNote, role, violation } from "../answers.ts";
 import { claimEntryInBrief, claimLines, claimResult } from "../claiming.ts";
 import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
@@ -259,13 +260,7 @@ export const advanceItem = defineOperation({
     "claimNext takes the next item in the same call.",
   input,
   output,
-  annotations: {
-    title: "Advance items",
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Advance items", { destructive: false }),
   capability: "advance",
   toolsets: ["worker", "orchestrator"],
   mcp: true,

@@ -1,5 +1,6 @@
 /** `claim_item`: take, keep and give back the exclusive right to work on an item. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, at, id, role } from "../answers.ts";
 import { claimEntry, claimLines, claimResult } from "../claiming.ts";
 import { crossField } from "../cross-field.ts";
@@ -116,13 +117,7 @@ export const claimItem = defineOperation({
     "Keep a claim with refreshes before half its ttl; give it back with releases. One claim per worker: a new one releases the old.",
   input,
   output,
-  annotations: {
-    title: "Claim an item",
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Claim an item", { destructive: false }),
   capability: "claim",
   toolsets: ["worker"],
   mcp: true,

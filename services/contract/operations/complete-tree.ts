@@ -1,5 +1,6 @@
 /** `complete_tree`: complete or cancel many items, each through everything that a single transition goes through. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, blocker, id, role } from "../answers.ts";
 import { countPresent, crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -109,13 +110,7 @@ export const completeTree = defineOperation({
     "first. Each is judged as by advance_item; what depends on a refused one is skipped.",
   input,
   output,
-  annotations: {
-    title: "Complete tree",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Complete tree", { destructive: true }),
   capability: "advance",
   toolsets: ["orchestrator"],
   mcp: true,

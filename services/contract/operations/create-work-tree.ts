@@ -1,5 +1,6 @@
 /** `create_work_tree`: a whole plan at once, or nothing of it. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, csvText, expectedNote, id, priority, role } from "../answers.ts";
 import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -268,13 +269,7 @@ export const createWorkTree = defineOperation({
     "Fields of items are those of manage_items.",
   input,
   output,
-  annotations: {
-    title: "Create work tree",
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Create work tree", { destructive: false }),
   capability: "write-items",
   toolsets: ["orchestrator"],
   mcp: true,

@@ -1,5 +1,6 @@
 /** `explain_item`: every reason why an item is not offered, each with what would clear it. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { answer, at, id, role } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -50,13 +51,7 @@ export const explainItem = defineOperation({
   description: "Say whether claims are offered an item, and if not, every reason and what clears it.",
   input,
   output,
-  annotations: {
-    title: "Explain readiness",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Explain readiness"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

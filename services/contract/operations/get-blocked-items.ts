@@ -1,5 +1,6 @@
 /** `get_blocked_items`: what is stuck, and on what. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { ancestor, answer, csvText, id, priority, role } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -77,13 +78,7 @@ export const getBlockedItems = defineOperation({
   description: "List open items that are on hold or wait for others, each with what blocks it.",
   input,
   output,
-  annotations: {
-    title: "List blocked items",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List blocked items"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

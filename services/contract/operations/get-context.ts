@@ -1,5 +1,6 @@
 /** `get_context`: one answer for one question: may it go on, where did we stop, what is stuck, who works for me, what do I need. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { briefBudget } from "../briefs.ts";
 import { contextAnswer, renderContext } from "../contexts.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
@@ -128,13 +129,7 @@ export const getContext = defineOperation({
     "session-resume: what happened since. health-check: active, blocked and stalled items.",
   input,
   output: contextAnswer,
-  annotations: {
-    title: "Get context",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Get context"),
   capability: "read",
   toolsets: ["worker", "orchestrator"],
   mcp: true,

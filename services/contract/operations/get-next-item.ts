@@ -1,5 +1,6 @@
 /** `get_next_item`: what a claim with the same selector would be offered, best first. Reserves nothing. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { ancestor, answer, at, csvText, id, priority, role } from "../answers.ts";
 import { excludedCounts } from "../claiming.ts";
 import { crossField } from "../cross-field.ts";
@@ -73,13 +74,7 @@ export const getNextItem = defineOperation({
     "use claim_item directly when you mean to work.",
   input,
   output,
-  annotations: {
-    title: "Recommend next items",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Recommend next items"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

@@ -1,5 +1,6 @@
 /** `get_next_status`: what a `start` would do to an item now, judged by the decision that `advance_item` uses. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { answer, blocker, expectedNote, id, role } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -53,13 +54,7 @@ export const getNextStatus = defineOperation({
     "Tell what trigger start would do to an item now, and what stands in the way. Changes nothing.",
   input,
   output,
-  annotations: {
-    title: "Preview the next role",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Preview the next role"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

@@ -1,6 +1,7 @@
 /** `list_agents`: the agents that were seen, and what each one holds. For operators; REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -37,9 +38,7 @@ export type ListedAgent = z.output<typeof agent>;
 const output = answer({
   agents: z.array(agent),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListAgentsOutput = z.output<typeof output>;
 
@@ -58,13 +57,7 @@ export const listAgents = defineOperation({
   description: "List the agents that were seen, when last, and what they hold.",
   input,
   output,
-  annotations: {
-    title: "List agents",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List agents"),
   capability: "read",
   toolsets: [],
   mcp: false,

@@ -1,6 +1,7 @@
 /** `list_claims`: who holds what, since when, until when. For operators; REST only. */
 import { z } from "zod";
-import { answer, at, id, role } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage, role } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -39,9 +40,7 @@ export type ListedClaim = z.output<typeof claim>;
 const output = answer({
   claims: z.array(claim),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListClaimsOutput = z.output<typeof output>;
 
@@ -60,13 +59,7 @@ export const listClaims = defineOperation({
   description: "List who holds which item, since when and until when.",
   input,
   output,
-  annotations: {
-    title: "List claims",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List claims"),
   capability: "read",
   toolsets: [],
   mcp: false,

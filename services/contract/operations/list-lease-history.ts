@@ -1,6 +1,7 @@
 /** `list_lease_history`: which item had which resource when. For operators; REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LEASE_HISTORY_LIMIT_DEFAULT, LEASE_HISTORY_LIMIT_MAX } from "../limits.ts";
@@ -34,9 +35,7 @@ export type LeaseInterval = z.output<typeof interval>;
 
 const output = answer({
   intervals: z.array(interval),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListLeaseHistoryOutput = z.output<typeof output>;
 
@@ -55,13 +54,7 @@ export const listLeaseHistory = defineOperation({
   description: "List which item had which resource from when to when, newest first.",
   input,
   output,
-  annotations: {
-    title: "List the history of resource leases",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List the history of resource leases"),
   capability: "read",
   toolsets: [],
   mcp: false,

@@ -1,6 +1,7 @@
 /** `list_leases`: which item has which resource, since when, until when. For operators; REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -34,9 +35,7 @@ export type ListedLease = z.output<typeof lease>;
 const output = answer({
   leases: z.array(lease),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListLeasesOutput = z.output<typeof output>;
 
@@ -55,13 +54,7 @@ export const listLeases = defineOperation({
   description: "List which item has which resource, since when and until when.",
   input,
   output,
-  annotations: {
-    title: "List resource leases",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List resource leases"),
   capability: "read",
   toolsets: [],
   mcp: false,

@@ -1,5 +1,6 @@
 /** `manage_dependencies`: draw and remove edges between items. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, dependency, elementFailure, id } from "../answers.ts";
 import { countPresent, crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -222,13 +223,7 @@ export const manageDependencies = defineOperation({
     "delete: by dependencyId, by both ends, or deleteAll of one side.",
   input,
   output,
-  annotations: {
-    title: "Manage dependencies",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Manage dependencies", { destructive: true }),
   capability: "manage-dependencies",
   toolsets: ["orchestrator"],
   mcp: true,

@@ -1,5 +1,6 @@
 /** `manage_items`: create, update, delete and restore items. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, at, csvText, elementFailure, expectedNote, id, priority, role } from "../answers.ts";
 import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -286,13 +287,7 @@ export const manageItems = defineOperation({
     "update: absent fields stay, null clears. delete needs full ids and can be undone with restore.",
   input,
   output,
-  annotations: {
-    title: "Manage items",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Manage items", { destructive: true }),
   capability: "write-items",
   toolsets: ["orchestrator"],
   mcp: true,

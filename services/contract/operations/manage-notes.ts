@@ -1,5 +1,6 @@
 /** `manage_notes`: write, edit, undo and delete notes. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, at, elementFailure, id } from "../answers.ts";
 import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -253,13 +254,7 @@ export const manageNotes = defineOperation({
     "the answer says which is next.",
   input,
   output,
-  annotations: {
-    title: "Manage notes",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Manage notes", { destructive: true }),
   capability: "write-notes",
   toolsets: ["worker", "orchestrator"],
   mcp: true,

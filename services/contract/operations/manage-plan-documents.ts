@@ -1,5 +1,6 @@
 /** `manage_plan_documents`: plans that trees of work are made from, and the rules of a project. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, id } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -145,13 +146,7 @@ export const managePlanDocuments = defineOperation({
     "for good, or a rule under slug rule/<key>. get one, list all.",
   input,
   output,
-  annotations: {
-    title: "Manage plan documents",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Manage plan documents", { destructive: true }),
   capability: "write-config",
   toolsets: ["orchestrator"],
   mcp: true,

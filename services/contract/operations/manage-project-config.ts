@@ -1,5 +1,6 @@
 /** `manage_project_config`: the text that a project configures itself with. */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, at, id } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -104,13 +105,7 @@ export const manageProjectConfig = defineOperation({
     "push replaces it for all agents at once; an older text is refused unless forced. get reads it back.",
   input,
   output,
-  annotations: {
-    title: "Manage project config",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Manage project config", { destructive: true }),
   capability: "write-config",
   toolsets: ["orchestrator"],
   mcp: true,

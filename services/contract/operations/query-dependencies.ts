@@ -1,6 +1,7 @@
 /** `query_dependencies`: the edges of an item, the graph around it, and who points at it. */
 import { z } from "zod";
-import { answer, dependency, id, priority } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, dependency, id, offsetPage, priority } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -50,9 +51,7 @@ export type DependencyEdge = z.output<typeof edge>;
 const pageShape = {
   total: z.int(),
   returned: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 };
 
 const edges = answer({
@@ -113,13 +112,7 @@ export const queryDependencies = defineOperation({
     "or holds up. backlinks: items with an edge to it.",
   input,
   output,
-  annotations: {
-    title: "Query dependencies",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Query dependencies"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

@@ -1,6 +1,7 @@
 /** `query_items`: read one item, or list items by what they are and where they stand. */
 import { z } from "zod";
-import { ancestor, answer, fullItemShape, id, itemHeadShape } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { ancestor, answer, fullItemShape, id, itemHeadShape, offsetPage } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -236,9 +237,7 @@ const itemList = answer({
   items: z.array(listedItem),
   total: z.int(),
   returned: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListItemsOutput = z.output<typeof itemList>;
 
@@ -273,13 +272,7 @@ export const queryItems = defineOperation({
     "schema: the notes expected of an item or a type, in full. history, diff: what its texts said before.",
   input,
   output,
-  annotations: {
-    title: "Query items",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Query items"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

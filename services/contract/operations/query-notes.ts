@@ -1,6 +1,7 @@
 /** `query_notes`: read notes, what they said before, and what changed. Bodies come only when asked for. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -183,9 +184,7 @@ const list = answer({
   notes: z.array(listedNote),
   total: z.int(),
   returned: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListNotesOutput = z.output<typeof list>;
 
@@ -252,13 +251,7 @@ export const queryNotes = defineOperation({
     "search bodies, history (versions and authors), diff between versions.",
   input,
   output,
-  annotations: {
-    title: "Query notes",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Query notes"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

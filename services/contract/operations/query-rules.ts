@@ -1,5 +1,6 @@
 /** `query_rules`: what a project's agents go by, by key or from the note that names it. */
 import { z } from "zod";
+import { readsOnly } from "../annotations.ts";
 import { answer, at, id } from "../answers.ts";
 import { countPresent, crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
@@ -106,13 +107,7 @@ export const queryRules = defineOperation({
     "Rules of a project: get one by rootId and key, or by itemId and noteKey (what that note's skill names); list.",
   input,
   output,
-  annotations: {
-    title: "Query rules",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("Query rules"),
   capability: "read",
   toolsets: ["orchestrator"],
   mcp: true,

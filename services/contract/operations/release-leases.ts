@@ -3,6 +3,7 @@
  * work, and their holders are told at their next call. REST only.
  */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, id } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -39,13 +40,7 @@ export const releaseLeases = defineOperation({
   description: "Take a resource away from the items that have it.",
   input,
   output,
-  annotations: {
-    title: "Release resource leases by force",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Release resource leases by force", { destructive: true }),
   capability: "admin",
   toolsets: [],
   mcp: false,

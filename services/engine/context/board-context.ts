@@ -25,6 +25,7 @@ import { clipText } from "../../core/texts/clip-text.ts";
 import type { EngineDeps } from "../deps.ts";
 import { readPaths } from "../queries/ancestor-paths.ts";
 import { fitPage } from "../queries/fit-page.ts";
+import { itemFacts } from "../queries/item-facts.ts";
 import { requireItem } from "../resolve-items.ts";
 
 const PER_ROLE = 200;
@@ -143,18 +144,7 @@ async function withPaths(
     : null;
   return rows.map((row) => ({
     id: row.id,
-    parentId: row.parent_id,
-    title: row.title,
-    role: row.role,
-    ...(row.status_label === null ? {} : { statusLabel: row.status_label }),
-    priority: row.priority,
-    depth: row.depth,
-    ...(row.complexity === null ? {} : { complexity: row.complexity }),
-    ...(row.type === null ? {} : { type: row.type }),
-    ...(row.tags.length === 0 ? {} : { tags: row.tags.join(",") }),
-    ...(row.held ? { isClaimed: !row.lapsed } : {}),
-    ...(row.lapsed ? { claimLapsed: true } : {}),
-    ...(row.dead ? { dead: true } : {}),
+    ...itemFacts(row),
     roleChangedAt: row.role_changed_at.toISOString(),
     ...(path === null ? {} : { ancestors: path(row.ancestors) }),
   }));

@@ -3,7 +3,6 @@ import {
   type ItemConditions,
   type ItemRow,
   listItems,
-  type ListedRow,
   readHeldAncestors,
   readItem,
 } from "../../../db/stores/item-read-store.ts";
@@ -13,7 +12,6 @@ import { fault } from "../../contract/errors.ts";
 import type {
   FullItem,
   GetItem,
-  ListedItem,
   ListItems,
   ListItemsOutput,
   QueryItemsInput,
@@ -30,6 +28,7 @@ import { searchTexts } from "../search/search-texts.ts";
 import { readPaths } from "./ancestor-paths.ts";
 import { describeSchema } from "./describe-schema.ts";
 import { fitItem } from "./fit-item.ts";
+import { itemFacts } from "./item-facts.ts";
 import { fitPage } from "./fit-page.ts";
 import { overviewOf, overviewOfItem } from "./overview.ts";
 import { resolveFilter } from "./resolve-filter.ts";
@@ -135,7 +134,8 @@ async function listPage(handle: Handle, input: ListItems): Promise<ListItemsOutp
     : null;
   const items = fitPage(
     rows.map((row) => ({
-      ...listedItem(row),
+      id: row.item_id,
+      ...itemFacts(row),
       ...(path === null ? {} : { ancestors: path(row.ancestors) }),
       ...(input.includeTimestamps ? timestamps(row) : {}),
     })),
@@ -157,25 +157,6 @@ async function conditionsOf(handle: Handle, input: ListItems | SearchItems): Pro
     assignee,
     readiness,
     claimStatus,
-  };
-}
-
-/** What a list shows of an item: whether it is claimed, never by whom. */
-function listedItem(row: ListedRow): ListedItem {
-  return {
-    id: row.item_id,
-    parentId: row.parent_id,
-    title: row.title,
-    role: row.role,
-    ...(row.status_label === null ? {} : { statusLabel: row.status_label }),
-    priority: row.priority,
-    depth: row.depth,
-    ...(row.complexity === null ? {} : { complexity: row.complexity }),
-    ...(row.type === null ? {} : { type: row.type }),
-    ...(row.tags.length === 0 ? {} : { tags: csv(row.tags) }),
-    ...(row.held ? { isClaimed: !row.lapsed } : {}),
-    ...(row.lapsed ? { claimLapsed: true } : {}),
-    ...(row.dead ? { dead: true } : {}),
   };
 }
 

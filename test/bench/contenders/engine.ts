@@ -1,25 +1,11 @@
 /** Muster's engine as an API process runs it: claim with start, then complete, each with its own key, fence, audit and events. */
-import { FULL_ACCESS } from "../../../services/engine/access.ts";
 import { randomUUID } from "node:crypto";
 import { migrate } from "../../../db/migrate.ts";
 import { openDatabase } from "../../../db/open.ts";
 import { createRedisCoordination } from "../../../services/coordination/redis/redis-coordination.ts";
-import { parseInput } from "../../../services/contract/parse.ts";
-import { operationByName } from "../../../services/contract/registry.ts";
-import { UNVERIFIED } from "../../../services/engine/actors/actor-rules.ts";
-import { createEngine } from "../../../services/engine/create-engine.ts";
-import { createDatabaseTime } from "../../../services/engine/database-time.ts";
-import { createSchemaSource } from "../../../services/engine/config/schema-source.ts";
-import { DEFAULT_SETTINGS, defaultPolicies } from "../../../services/engine/deps.ts";
-import type { Caller } from "../../../services/engine/engine.ts";
+import { createBenchEngine } from "../bench-engine.ts";
 import type { Contender } from "../contender.ts";
 import { plantQueue } from "../plant-queue.ts";
-
-const QUIET = {
-  info: () => {},
-  warn: () => {},
-  error: (data: object, message: string) => console.error(message, data),
-};
 
 export interface EngineContenderOptions {
   readonly selector?: Readonly<Record<string, unknown>>;
@@ -37,25 +23,7 @@ export async function engine(
   await migrate(opened.db);
   const coordination = createRedisCoordination({ url: redisUrl, prefix: `bench-${randomUUID()}:` });
   await coordination.health();
-  const muster = createEngine({
-    db: opened.db,
-    coordination,
-    time: createDatabaseTime(opened.db),
-    log: QUIET,
-    settings: DEFAULT_SETTINGS,
-    policyOf: defaultPolicies,
-    schemas: createSchemaSource({ log: QUIET }),
-    actors: UNVERIFIED,
-    random: Math.random,
-  });
-  const call = async (
-    name: "claim_item" | "advance_item",
-    input: object,
-  ): Promise<Record<string, unknown>> => {
-    const operation = operationByName.get(name);
-    if (operation === undefined) throw new Error(`no operation ${name}`);
-    return await muster.execute(name, parseInput(operation, input), caller());
-  };
+  const muster = createBenchEngine(opened, coordination);
   const selector = options.selector ?? {};
   const who = (number: number): object => ({
     actor: { id: `${options.claimNext === true ? "n" : "w"}${number}`, kind: "subagent" },
@@ -64,12 +32,12 @@ export async function engine(
   });
   const claim = async (number: number): Promise<Claimed> => {
     const entry = { selector, start: true };
-    const output = await call("claim_item", { ...who(number), claims: [entry] });
+    const output = await muster.call("claim_item", { ...who(number), claims: [entry] });
     return claimedOf((output as { claims: Claimed[] }).claims[0]);
   };
   const complete = async (number: number, { itemId, fence }: Claimed, rest: object): Promise<object> => {
     const input = { ...who(number), itemId, trigger: "complete", fence, ...rest };
-    const output = (await call("advance_item", input)) as { summary: { succeeded: number } };
+    const output = (await muster.call("advance_item", input)) as { summary: { succeeded: number } };
     if (output.summary.succeeded !== 1) throw new Error(`not completed: ${JSON.stringify(output)}`);
     return output;
   };
@@ -114,16 +82,3 @@ function claimedOf(result: Claimed | undefined): Claimed {
   if (result?.outcome !== "success") throw new Error(`not claimed: ${JSON.stringify(result)}`);
   return result;
 }
-
-function caller(): Caller {
-  return {
-    access: FULL_ACCESS,
-    credential: null,
-    session: null,
-    client: null,
-    requestId: "bench",
-    signal: NEVER,
-  };
-}
-
-const NEVER = new AbortController().signal;

@@ -29,24 +29,50 @@ export function describeEachWay(name: string, suite: (bench: () => Bench) => voi
     });
   });
   describe(`${name} on pg with redis`, () => {
-    let opened: { database: TestDatabase; redis: TestRedis; fleet: Fleet } | undefined;
-    beforeAll(async () => {
-      const database = await createTestDatabase({ kind: "pg" });
-      const redis = createTestRedis();
-      opened = { database, redis, fleet: await openFleet(database, redis, 1) };
-    });
-    afterAll(async () => {
-      await opened?.fleet.close();
-      await opened?.database.close();
-      await opened?.redis.close();
-    });
+    const fleet = useFleet(1);
     suite(() => {
-      const engine = opened?.fleet.engines[0];
-      if (opened === undefined || engine === undefined)
-        throw new Error("The engine is there inside hooks and tests only.");
-      return { database: opened.database, engine };
+      const [engine] = fleet.engines;
+      if (engine === undefined) throw new Error("a fleet of one has no engine");
+      return { database: fleet.database, engine };
     });
   });
+}
+
+/** What a suite has between its first test and its last. */
+export interface SuiteFleet {
+  readonly database: TestDatabase;
+  readonly redis: TestRedis;
+  readonly engines: readonly TestEngine[];
+}
+
+/** Opens replicas over one Postgres and one Redis for the suite that calls it, and closes them after it. */
+export function useFleet(size: number, options: Omit<TestEngineOptions, "coordination"> = {}): SuiteFleet {
+  let opened: { database: TestDatabase; redis: TestRedis; fleet: Fleet } | undefined;
+  beforeAll(async () => {
+    const database = await createTestDatabase({ kind: "pg", poolSize: 5 });
+    const redis = createTestRedis();
+    opened = { database, redis, fleet: await openFleet(database, redis, size, options) };
+  });
+  afterAll(async () => {
+    await opened?.fleet.close();
+    await opened?.database.close();
+    await opened?.redis.close();
+  });
+  const present = () => {
+    if (opened === undefined) throw new Error("The fleet is there inside hooks and tests only.");
+    return opened;
+  };
+  return {
+    get database() {
+      return present().database;
+    },
+    get redis() {
+      return present().redis;
+    },
+    get engines() {
+      return present().fleet.engines;
+    },
+  };
 }
 
 export interface Fleet {

@@ -1,28 +1,14 @@
 /** A whole fleet at once: four API processes, each with its own pool, and one Redis between them. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { describe, expect, it } from "vitest";
 import type { TestEngine } from "../../support/engine.ts";
-import { createTestRedis, type TestRedis } from "../../support/redis.ts";
 import { agent, claim, create } from "./calls.ts";
-import { type Fleet, openFleet } from "./engines.ts";
+import { useFleet } from "./engines.ts";
 
 const AGENTS = 64;
 const ROUNDS = 50;
 
 describe("a fleet of four replicas", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, 4);
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(4);
 
   /** A container with an item for every agent, made like an orchestrator makes it. */
   async function plantRoom(): Promise<string> {
@@ -44,7 +30,7 @@ describe("a fleet of four replicas", () => {
         }),
       );
       expect(results.filter((one) => one.outcome !== "success")).toEqual([]);
-      const held = await database.db
+      const held = await fleet.database.db
         .selectFrom("item_state")
         .select(["item_id", "agent"])
         .where("parent_id", "=", root)

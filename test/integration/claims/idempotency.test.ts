@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClaimGranted } from "../../../services/contract/claiming.ts";
-import { createTestDatabase, describeEachDatabase, type TestDatabase } from "../../support/database.ts";
+import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
 import { plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
-import { createTestRedis, type TestRedis } from "../../support/redis.ts";
 import {
   advance,
   agent,
@@ -19,7 +18,7 @@ import {
   stateOf,
   tenuresOf,
 } from "./calls.ts";
-import { type Fleet, openFleet } from "./engines.ts";
+import { openFleet, useFleet } from "./engines.ts";
 
 const ANN = agent("ann");
 const BOB = agent("bob");
@@ -223,24 +222,12 @@ describeEachDatabase("a call that is repeated", (database) => {
 });
 
 describe("a call that reaches two replicas", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, 2);
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(2);
   const replicas = () => fleet.engines as [TestEngine, TestEngine];
 
   it("one after the other is answered by the second with what the first did [B58]", async () => {
     const [one, two] = replicas();
-    const itemId = await plantItem(database.db);
+    const itemId = await plantItem(fleet.database.db);
     const requestId = randomUUID();
     const first = await granted(one, ANN, { itemId }, { requestId });
     const second = await granted(two, ANN, { itemId }, { requestId });
@@ -257,8 +244,8 @@ describe("a call that reaches two replicas", () => {
 
   it("at the same moment has one effect: one executes, the other replays [B58] [P-25]", async () => {
     for (let round = 0; round < 20; round += 1) {
-      const root = await plantItem(database.db);
-      await plantGraph(database.db, [{ parentId: root }, { parentId: root }], []);
+      const root = await plantItem(fleet.database.db);
+      await plantGraph(fleet.database.db, [{ parentId: root }, { parentId: root }], []);
       const who = agent(`twin-${round}`);
       const requestId = randomUUID();
       const entry = { selector: { ancestorId: root } };
@@ -272,15 +259,15 @@ describe("a call that reaches two replicas", () => {
       );
       expect(moves.map((one) => one.newRole)).toEqual(["work", "work"]);
       expect(moves.filter((one) => one.replayed === true)).toHaveLength(1);
-      expect(await tenuresOf(database.db, itemId)).toEqual([`${who.workerId}: open`]);
+      expect(await tenuresOf(fleet.database.db, itemId)).toEqual([`${who.workerId}: open`]);
     }
   });
 
   it("after the first replica died between the commit and the answer is answered with what was committed [P-26]", async () => {
     const [, two] = replicas();
-    const lost = await openFleet(database, redis, 1);
+    const lost = await openFleet(fleet.database, fleet.redis, 1);
     const dying = lost.engines[0] as TestEngine;
-    const itemId = await plantItem(database.db);
+    const itemId = await plantItem(fleet.database.db);
     const requestId = randomUUID();
     // The answer is thrown away, as it is when the process dies after its commit.
     await granted(dying, ANN, { itemId }, { requestId });
@@ -294,7 +281,7 @@ describe("a call that reaches two replicas", () => {
 
   it("a ttl that the holder changes at one replica counts for the heartbeats at the other, which remembers the old one", async () => {
     const [one, two] = replicas();
-    const itemId = await plantItem(database.db);
+    const itemId = await plantItem(fleet.database.db);
     const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 900 });
     expect((await refresh(two, ANN, { itemId, fence })).outcome).toBe("success");
     expect((await refresh(two, ANN, { itemId, fence })).outcome).toBe("success");

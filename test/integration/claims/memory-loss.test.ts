@@ -1,38 +1,24 @@
 /** Redis loses its memory while items are held: it may delay a takeover, and do nothing worse. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { describe, expect, it } from "vitest";
 import type { TestEngine } from "../../support/engine.ts";
 import { plantGraph, plantItem } from "../../support/fixtures.ts";
-import { createTestRedis, type TestRedis } from "../../support/redis.ts";
 import { advance, agent, granted, refresh, refused, release, stateOf, tenuresOf } from "./calls.ts";
-import { type Fleet, openFleet } from "./engines.ts";
+import { useFleet } from "./engines.ts";
 
 const ANN = agent("ann");
 const BOB = agent("bob");
 const TTL_MS = 60_000;
 
 describe("a Redis that was wiped in mid-claim", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, 2);
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(2);
   const replicas = () => fleet.engines as [TestEngine, TestEngine];
   const sweep = (engine: TestEngine) => engine.engine.sweep(new AbortController().signal);
 
   it("leaves every claim with its holder, who goes on beating and finishes [F-25]", async () => {
     const [one, two] = replicas();
     const ids = await plantGraph(
-      database.db,
+      fleet.database.db,
       Array.from({ length: 8 }, () => ({})),
       [],
     );
@@ -43,8 +29,8 @@ describe("a Redis that was wiped in mid-claim", () => {
       ),
     );
     for (let loss = 0; loss < 3; loss += 1) {
-      await redis.wipe();
-      await database.advance(TTL_MS / 3);
+      await fleet.redis.wipe();
+      await fleet.database.advance(TTL_MS / 3);
       for (const [index, held] of claims.entries()) {
         const { itemId, fence } = held;
         expect(await refused(two, BOB, { itemId })).toMatchObject({ outcome: "already_claimed" });
@@ -58,16 +44,16 @@ describe("a Redis that was wiped in mid-claim", () => {
     for (const [index, { itemId, fence }] of claims.entries()) {
       const done = await advance(two, crew[index] as typeof ANN, { itemId, trigger: "complete", fence });
       expect(done).toMatchObject({ applied: true });
-      expect(await tenuresOf(database.db, itemId)).toEqual([`crew-${index}-1: completed`]);
+      expect(await tenuresOf(fleet.database.db, itemId)).toEqual([`crew-${index}-1: completed`]);
     }
   });
 
   it("lets nobody take a silent holder's item before expiry + ttl/2, by id, by selector or by sweep, and then anybody [F-25]", async () => {
     const [one, two] = replicas();
-    const root = await plantItem(database.db, { role: "work" });
-    const itemId = await plantItem(database.db, { parentId: root });
+    const root = await plantItem(fleet.database.db, { role: "work" });
+    const itemId = await plantItem(fleet.database.db, { parentId: root });
     const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60 });
-    await redis.wipe();
+    await fleet.redis.wipe();
     const tried = async (): Promise<void> => {
       expect(await refused(two, BOB, { itemId })).toMatchObject({ outcome: "already_claimed" });
       expect((await refused(two, BOB, { selector: { ancestorId: root } })).outcome).toBe("none_eligible");
@@ -75,37 +61,37 @@ describe("a Redis that was wiped in mid-claim", () => {
       expect(await advance(two, BOB, { itemId, trigger: "start" })).toMatchObject({
         errorCode: "not_claim_holder",
       });
-      expect(await stateOf(database.db, itemId)).toMatchObject({ agent: "ann", fence });
+      expect(await stateOf(fleet.database.db, itemId)).toMatchObject({ agent: "ann", fence });
     };
-    await database.advance(TTL_MS + 1);
+    await fleet.database.advance(TTL_MS + 1);
     await tried();
-    await database.advance(TTL_MS / 2 - 10_000);
+    await fleet.database.advance(TTL_MS / 2 - 10_000);
     await tried();
-    await database.advance(10_000);
+    await fleet.database.advance(10_000);
     expect(await granted(two, BOB, { itemId })).toMatchObject({ itemId });
-    expect(await tenuresOf(database.db, itemId)).toEqual(["ann-1: expired", "bob-1: open"]);
+    expect(await tenuresOf(fleet.database.db, itemId)).toEqual(["ann-1: expired", "bob-1: open"]);
     await release(two, BOB, { itemId });
   });
 
   it("tells a refused caller a wait that ends when the takeover is possible [F-25]", async () => {
     const [one, two] = replicas();
-    const itemId = await plantItem(database.db);
+    const itemId = await plantItem(fleet.database.db);
     await granted(one, ANN, { itemId, ttlSeconds: 60 });
-    await redis.wipe();
-    await database.advance(TTL_MS + 1);
+    await fleet.redis.wipe();
+    await fleet.database.advance(TTL_MS + 1);
     const { retryAfterMs } = await refused(two, BOB, { itemId });
     expect(retryAfterMs).toBeGreaterThan(15_000);
-    await database.advance(retryAfterMs ?? 0);
+    await fleet.database.advance(retryAfterMs ?? 0);
     expect(await granted(two, BOB, { itemId })).toMatchObject({ itemId });
     await release(two, BOB, { itemId });
   });
 
-  it("replays a claim from the database [F-25]", async () => {
+  it("replays a claim from the fleet.database [F-25]", async () => {
     const [one, two] = replicas();
-    const itemId = await plantItem(database.db);
+    const itemId = await plantItem(fleet.database.db);
     const requestId = randomUUID();
     const first = await granted(one, ANN, { itemId }, { requestId });
-    await redis.wipe();
+    await fleet.redis.wipe();
     expect(await granted(two, ANN, { itemId }, { requestId })).toMatchObject({
       replayed: true,
       fence: first.fence,

@@ -5,41 +5,27 @@
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { describe, expect, it } from "vitest";
 import type { TestEngine } from "../../support/engine.ts";
 import { type ItemFixture, plantEdge, plantGraph, plantItem } from "../../support/fixtures.ts";
-import { createTestRedis, type TestRedis } from "../../support/redis.ts";
 import { until } from "../../support/until.ts";
 import { advance, agent, claim, granted, refresh, stateOf, tenuresOf } from "./calls.ts";
-import { type Fleet, openFleet } from "./engines.ts";
+import { useFleet } from "./engines.ts";
 
 const ANN = agent("ann");
 const BOB = agent("bob");
 const SOME = 12;
 
 describe("two at once", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, 2);
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(2);
   const replicas = () => fleet.engines as [TestEngine, TestEngine];
-  const plant = (item: ItemFixture = {}): Promise<string> => plantItem(database.db, item);
-  const state = (itemId: string) => stateOf(database.db, itemId);
+  const plant = (item: ItemFixture = {}): Promise<string> => plantItem(fleet.database.db, item);
+  const state = (itemId: string) => stateOf(fleet.database.db, itemId);
 
   /** Holds rows until every side waits for a lock, in the given order; then all of them go on at once. */
   async function together<T>(rows: readonly string[], sides: readonly (() => Promise<T>)[]): Promise<T[]> {
     const running: Promise<T>[] = [];
-    await database.db.transaction().execute(async (tx) => {
+    await fleet.database.db.transaction().execute(async (tx) => {
       await sql`select 1 from item_state where item_id = any(${rows}::uuid[]) order by item_id for update`.execute(
         tx,
       );
@@ -54,7 +40,7 @@ describe("two at once", () => {
   async function waitingForLocks(): Promise<number> {
     const { rows } = await sql<{ waiting: number }>`
       select count(*)::int as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(fleet.database.db);
     return rows[0]?.waiting ?? 0;
   }
 
@@ -62,13 +48,13 @@ describe("two at once", () => {
   it("blockers that finish together leave no blocker behind, and the dependent is ready", async () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
-      const [first, second, dependent] = (await plantGraph(database.db, [{}, {}, {}], [])) as [
+      const [first, second, dependent] = (await plantGraph(fleet.database.db, [{}, {}, {}], [])) as [
         string,
         string,
         string,
       ];
-      await plantEdge(database.db, first, dependent);
-      await plantEdge(database.db, second, dependent);
+      await plantEdge(fleet.database.db, first, dependent);
+      await plantEdge(fleet.database.db, second, dependent);
       const results = await together(
         [dependent],
         [
@@ -92,7 +78,7 @@ describe("two at once", () => {
       const grandparent = await plant({ role: "work" });
       const parent = await plant({ role: "work", parentId: grandparent });
       const [first, second] = (await plantGraph(
-        database.db,
+        fleet.database.db,
         [{ parentId: parent }, { parentId: parent }],
         [],
       )) as [string, string];
@@ -105,7 +91,7 @@ describe("two at once", () => {
       );
       for (const id of [parent, grandparent]) {
         expect(await state(id)).toMatchObject({ role: "terminal", outcome: "done", open_children: 0 });
-        const closings = await database.db
+        const closings = await fleet.database.db
           .selectFrom("transitions")
           .selectAll()
           .where("item_id", "=", id)
@@ -121,7 +107,7 @@ describe("two at once", () => {
     for (let round = 0; round < SOME; round += 1) {
       const itemId = await plant();
       const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60, start: true });
-      await database.advance(90_001);
+      await fleet.database.advance(90_001);
       type Side = { readonly outcome?: string; readonly applied?: boolean };
       const finish = (): Promise<Side> => advance(one, ANN, { itemId, trigger: "complete", fence });
       const displace = (): Promise<Side> => claim(two, BOB, { itemId });
@@ -130,7 +116,7 @@ describe("two at once", () => {
       const [first, second] = await together<Side>([itemId], sides);
       const [late, taken] = finishFirst ? [first, second] : [second, first];
       expect(late?.applied).toBe(finishFirst);
-      const tenures = await tenuresOf(database.db, itemId);
+      const tenures = await tenuresOf(fleet.database.db, itemId);
       // Exactly one of the two happened: the lapsed holder finished, or it was displaced.
       if (late?.applied === true) {
         expect(taken).toMatchObject({ outcome: "terminal_item" });
@@ -151,10 +137,10 @@ describe("two at once", () => {
     for (let round = 0; round < SOME; round += 1) {
       const itemId = await plant();
       const { fence } = await granted(one, ANN, { itemId, ttlSeconds: 60, start: true });
-      await database.advance(120_000);
+      await fleet.database.advance(120_000);
       let beat: Promise<{ readonly outcome: string }> | undefined;
       let sweep: Promise<unknown> | undefined;
-      await database.db.transaction().execute(async (tx) => {
+      await fleet.database.db.transaction().execute(async (tx) => {
         await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
         // The renewal waits in front of the sweep, which has seen the claim expired already.
         beat = refresh(one, ANN, { itemId, fence });
@@ -187,7 +173,7 @@ describe("two at once", () => {
         open_children: 0,
         done_children: CHILDREN,
       });
-      const closings = await database.db
+      const closings = await fleet.database.db
         .selectFrom("transitions")
         .select("id")
         .where("item_id", "=", parent)
@@ -204,7 +190,7 @@ describe("two at once", () => {
     const others: string[] = [];
     for (let n = 0; n < 20; n += 1) others.push(await plant({ parentId: parent, role: "work" }));
     let completing: ReturnType<typeof advance> | undefined;
-    await database.db.transaction().execute(async (tx) => {
+    await fleet.database.db.transaction().execute(async (tx) => {
       // Its completion sees twenty-one open children, and then waits to count while they close.
       await sql`select 1 from item_state where item_id = ${parent}::uuid for update`.execute(tx);
       completing = advance(one, null, { itemId: last, trigger: "complete" });
@@ -228,19 +214,19 @@ describe("two at once", () => {
     const [one, two] = replicas();
     for (let round = 0; round < SOME; round += 1) {
       const who = agent(`greedy-${round}`);
-      const ids = (await plantGraph(database.db, [{}, {}], [])) as [string, string];
+      const ids = (await plantGraph(fleet.database.db, [{}, {}], [])) as [string, string];
       const results = await together(ids, [
         () => claim(one, who, { itemId: ids[0] }),
         () => claim(two, who, { itemId: ids[1] }),
       ]);
       expect(results.map((result) => result.outcome)).toEqual(["success", "success"]);
-      const held = await database.db
+      const held = await fleet.database.db
         .selectFrom("item_state")
         .select("item_id")
         .where("agent", "=", who.id)
         .execute();
       expect(held).toHaveLength(1);
-      const open = await database.db
+      const open = await fleet.database.db
         .selectFrom("attempts")
         .selectAll()
         .where("agent", "=", who.id)
@@ -258,7 +244,7 @@ describe("two at once", () => {
       await plant({ parentId: root, role: "blocked" });
       const itemId = await plant({ parentId: root });
       let settled = false;
-      const [cancelling, choosing] = await database.db.transaction().execute(async (tx) => {
+      const [cancelling, choosing] = await fleet.database.db.transaction().execute(async (tx) => {
         await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
         const cancel = advance(one, null, { itemId, trigger: "cancel" });
         await until(async () => (await waitingForLocks()) >= 1);
@@ -303,7 +289,7 @@ describe("two at once", () => {
     const root = await plant({ role: "work" });
     const itemId = await plant({ parentId: root });
     let searching: Promise<{ readonly outcome: string }> | undefined;
-    await database.db.transaction().execute(async (tx) => {
+    await fleet.database.db.transaction().execute(async (tx) => {
       await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
       searching = claim(one, BOB, { selector: { ancestorId: root, role: "queue" } });
       const busy = await searching;
@@ -317,7 +303,7 @@ describe("two at once", () => {
     const [one] = replicas();
     const root = await plant({ role: "work" });
     const itemId = await plant({ parentId: root });
-    const waiting = await database.db.transaction().execute(async (tx) => {
+    const waiting = await fleet.database.db.transaction().execute(async (tx) => {
       await sql`select 1 from item_state where item_id = ${itemId}::uuid for update`.execute(tx);
       const call = claim(
         one,

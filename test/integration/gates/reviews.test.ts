@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-return -- a test that reads a wrong field fails by itself */
+/* oxlint-disable typescript/no-unsafe-assignment -- a test that reads a wrong field fails by itself */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";

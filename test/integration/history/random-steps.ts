@@ -1,22 +1,11 @@
 /** One random thing that a fleet may do, drawn from a seeded generator so that a bad history can be played again. */
 import { randomUUID } from "node:crypto";
 import { isMusterError } from "../../../services/contract/errors.ts";
+import { TRIGGERS } from "../../../services/core/roles.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type TestEngine, worker } from "../../support/engine.ts";
 
 const AGENTS = ["ann", "bob", "cleo", "dan"] as const;
-const TRIGGERS = [
-  "start",
-  "complete",
-  "block",
-  "hold",
-  "resume",
-  "cancel",
-  "reopen",
-  "requeue",
-  "rework",
-  "fail",
-] as const;
 const CONFIGS = [
   "work_item_schemas:\n  default:\n    notes: []\n",
   "work_item_schemas:\n  feature:\n    lifecycle: manual\n    notes:\n      - key: plan\n        role: queue\n        required: true\n",

@@ -5,11 +5,9 @@
  * they are told of a fault of the database instead of a resource that is taken.
  */
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { describe, expect, it } from "vitest";
 import type { TestEngine } from "../../support/engine.ts";
-import { createTestRedis, type TestRedis } from "../../support/redis.ts";
-import { type Fleet, openFleet } from "../claims/engines.ts";
+import { useFleet } from "../claims/engines.ts";
 import { claim, having, history, keep, make, move, resourceTraits } from "./yard.ts";
 
 const ENGINES = 4;
@@ -17,19 +15,7 @@ const STARTERS = 64;
 const TTL_MS = 60_000;
 
 describe("several engines and one resource", () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
-  let fleet: Fleet;
-  beforeAll(async () => {
-    database = await createTestDatabase({ kind: "pg", poolSize: 5 });
-    redis = createTestRedis();
-    fleet = await openFleet(database, redis, ENGINES, { schemas: resourceTraits });
-  });
-  afterAll(async () => {
-    await fleet.close();
-    await database.close();
-    await redis.close();
-  });
+  const fleet = useFleet(ENGINES, { schemas: resourceTraits });
 
   const yard = (index: number): { engine: TestEngine } => {
     const engine = fleet.engines[index % ENGINES];
@@ -128,18 +114,18 @@ describe("several engines and one resource", () => {
     const ann = agent("ann", 0);
     const { fence } = await claim(yard(0), ann, { itemId: held, start: true, ttlSeconds: TTL_MS / 1000 });
     for (let loss = 0; loss < 3; loss += 1) {
-      await redis.wipe();
-      await database.advance(TTL_MS / 3);
+      await fleet.redis.wipe();
+      await fleet.database.advance(TTL_MS / 3);
       expect(await move(yard(1), null, wanted, "start")).toMatchObject({ errorCode: "resource_unavailable" });
       expect(await keep(yard(2), ann, { refreshes: [{ itemId: held, fence }] })).toMatchObject({
         outcome: "success",
       });
     }
-    await redis.wipe();
-    await database.advance(TTL_MS + 1);
+    await fleet.redis.wipe();
+    await fleet.database.advance(TTL_MS + 1);
     expect(await move(yard(1), null, wanted, "start")).toMatchObject({ errorCode: "resource_unavailable" });
     expect(await having(yard(3), "wiped")).toEqual([held]);
-    await database.advance(TTL_MS / 2);
+    await fleet.database.advance(TTL_MS / 2);
     expect(await move(yard(1), null, wanted, "start")).toMatchObject({ applied: true });
     expect(await history(yard(2), "wiped")).toMatchObject([
       { holderItemId: held, releaseReason: "expired" },
@@ -149,7 +135,7 @@ describe("several engines and one resource", () => {
 
   async function deadlocks(): Promise<number> {
     const { rows } = await sql<{ deadlocks: number }>`select deadlocks::int from pg_stat_database
-      where datname = current_database()`.execute(database.db);
+      where datname = current_database()`.execute(fleet.database.db);
     return rows[0]?.deadlocks ?? Number.NaN;
   }
 });

@@ -55,7 +55,7 @@ describeEachDatabase("creating a tree of work", (database) => {
     events: (await database().db.selectFrom("events").select("seq").execute()).length,
     keys: (await database().db.selectFrom("idempotency").select("key").execute()).length,
   });
-  const noteOf = async (itemId: string, key: string) =>
+  const noteOf = async (itemId: string, key: string): Promise<unknown> =>
     await engine.call("query_notes", { operation: "get", itemId, key });
   const child = (ref: string, more: object = {}) => ({ ref, title: ref.toUpperCase(), ...more });
 
@@ -325,7 +325,7 @@ describeEachDatabase("creating a tree of work", (database) => {
       docRef: { rootId: project.rootId, slug: "q3" },
     });
     await engine.call("manage_items", { operation: "delete", itemIds: [tree.root.id] });
-    const found = await engine.call("manage_plan_documents", {
+    const found: unknown = await engine.call("manage_plan_documents", {
       operation: "get",
       rootId: project.rootId,
       slug: "q3",
