@@ -16,6 +16,7 @@ import * as attribution from "./migrations/0008-attribution.ts";
 import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
 import * as configsOf from "./migrations/0010-configs-of.ts";
 import * as reviewRounds from "./migrations/0011-review-rounds.ts";
+import * as credentials from "./migrations/0013-credentials.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -30,6 +31,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0009-dispatched-attempts": dispatchedAttempts,
   "0010-configs-of": configsOf,
   "0011-review-rounds": reviewRounds,
+  "0013-credentials": credentials,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

@@ -7,6 +7,7 @@ import type {
   ResourceLeasesTable,
   ResourceTicketsTable,
 } from "./lease-tables.ts";
+import type { ApiTokensTable, CallColumns } from "./credential-tables.ts";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
 import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
@@ -195,7 +196,7 @@ export interface SweepsTable {
   freed: number;
 }
 
-export interface AuditLogTable {
+export interface AuditLogTable extends CallColumns {
   id: Generated<number>;
   at: DefaultInstant;
   action: string;
@@ -249,6 +250,7 @@ export interface Database {
   resource_lease_history: ResourceLeaseHistoryTable;
   resource_tickets: ResourceTicketsTable;
   audit_log: AuditLogTable;
+  api_tokens: ApiTokensTable;
   notes: NotesTable;
   note_versions: NoteVersionsTable;
   item_versions: ItemVersionsTable;

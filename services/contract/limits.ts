@@ -70,6 +70,14 @@ export const NEXT_LIMIT_DEFAULT = 1;
 export const COMPLEXITY_MIN = 1;
 export const COMPLEXITY_MAX = 10;
 
+/** Tokens end; how long they last unless their maker says otherwise, and at most. */
+export const TOKEN_LIFE_DEFAULT_DAYS = 90;
+export const TOKEN_LIFE_MAX_DAYS = 366;
+export const TOKEN_NAME_LENGTH_MAX = 120;
+export const TOKEN_ROOTS_MAX = 100;
+/** How long the rows of calls and changes are kept. */
+export const AUDIT_KEPT_DAYS = 90;
+
 export const ACTOR_ID_LENGTH_MAX = 500;
 export const ACTOR_PROOF_LENGTH_MAX = 10_000;
 export const WORKER_ID_LENGTH_MAX = 200;

@@ -7,6 +7,7 @@ import type { Operation, Toolset } from "./operation.ts";
 import { advanceItem } from "./operations/advance-item.ts";
 import { claimItem } from "./operations/claim-item.ts";
 import { completeTree } from "./operations/complete-tree.ts";
+import { createToken } from "./operations/create-token.ts";
 import { createWorkTree } from "./operations/create-work-tree.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
@@ -16,10 +17,13 @@ import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
 import { listLeaseHistory } from "./operations/list-lease-history.ts";
 import { listLeases } from "./operations/list-leases.ts";
+import { listTokens } from "./operations/list-tokens.ts";
 import { listClaims } from "./operations/list-claims.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { releaseLeases } from "./operations/release-leases.ts";
+import { revokeToken } from "./operations/revoke-token.ts";
+import { rotateToken } from "./operations/rotate-token.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
 import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
@@ -52,6 +56,10 @@ const byName = {
   list_leases: listLeases,
   list_lease_history: listLeaseHistory,
   release_leases: releaseLeases,
+  create_token: createToken,
+  list_tokens: listTokens,
+  rotate_token: rotateToken,
+  revoke_token: revokeToken,
 } as const;
 
 export type OperationName = keyof typeof byName;

@@ -3,7 +3,7 @@
  * that no door can forget to.
  */
 import { fault } from "../contract/errors.ts";
-import type { Capability } from "../contract/operation.ts";
+import { capabilitiesNeeded, type Capability, type Operation } from "../contract/operation.ts";
 
 export interface Access {
   /** What it was granted. `admin` holds every other. */
@@ -25,11 +25,22 @@ export function isGranted({ capabilities }: Access, capability: Capability): boo
   return capabilities.has(capability) || capabilities.has("admin");
 }
 
-/** @throws MusterError `insufficient_scope`, which names the scope that is missing. */
-export function requireCapability(access: Access, capability: Capability, operation: string): void {
-  if (isGranted(access, capability)) return;
-  const scope = `muster:${capability}`;
-  throw fault("insufficient_scope", `${operation} needs the scope ${scope}`, {
-    details: { required: [scope] },
+/** What the call needs and the access was not granted. */
+export function missingCapabilities(access: Access, needed: readonly Capability[]): Capability[] {
+  return needed.filter((one) => !isGranted(access, one));
+}
+
+/** @throws MusterError `insufficient_scope`, which names the scopes that are missing. */
+export function requireCapabilities(access: Access, operation: Operation, input: unknown): void {
+  const missing = missingCapabilities(access, capabilitiesNeeded(operation, input));
+  if (missing.length === 0) return;
+  const scopes = missing.map(scopeOf);
+  throw fault("insufficient_scope", `${operation.name} needs the scope ${scopes.join(" and ")}`, {
+    details: { required: scopes },
   });
+}
+
+/** A capability as OAuth calls it. */
+export function scopeOf(capability: Capability): string {
+  return `muster:${capability}`;
 }

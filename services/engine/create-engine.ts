@@ -6,7 +6,7 @@ import type { ClaimItemInput } from "../contract/operations/claim-item.ts";
 import type { CompleteTreeInput } from "../contract/operations/complete-tree.ts";
 import { fault } from "../contract/errors.ts";
 import { operationByName } from "../contract/registry.ts";
-import { requireCapability } from "./access.ts";
+import { requireCapabilities } from "./access.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
@@ -62,7 +62,7 @@ export function createEngine(deps: EngineDeps): Engine {
       if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
       try {
         const operation = operationByName.get(name);
-        if (operation !== undefined) requireCapability(caller.access, operation.capability, name);
+        if (operation !== undefined) requireCapabilities(caller.access, operation, input);
         return await useCase(await admitActors(deps, name, input), caller);
       } catch (error) {
         const shown = asFault(error);

@@ -262,6 +262,11 @@ export const advanceItem = defineOperation({
   output,
   annotations: writes("Advance items", { destructive: false }),
   capability: "advance",
+  capabilitiesFor: ({ transitions, claimNext }) => [
+    "advance",
+    ...(transitions.some(({ notes }) => notes !== undefined) ? (["write-notes"] as const) : []),
+    ...(claimNext === undefined ? [] : (["claim"] as const)),
+  ],
   toolsets: ["worker", "orchestrator"],
   mcp: true,
   render,

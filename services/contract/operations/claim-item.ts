@@ -119,6 +119,10 @@ export const claimItem = defineOperation({
   output,
   annotations: writes("Claim an item", { destructive: false }),
   capability: "claim",
+  capabilitiesFor: ({ claims = [] }) => [
+    "claim",
+    ...(claims.some(({ start }) => start === true) ? (["advance"] as const) : []),
+  ],
   toolsets: ["worker"],
   mcp: true,
   render,

@@ -148,6 +148,7 @@ export const managePlanDocuments = defineOperation({
   output,
   annotations: writes("Manage plan documents", { destructive: true }),
   capability: "write-config",
+  capabilitiesFor: ({ operation }) => [operation === "stash" ? "write-config" : "read"],
   toolsets: ["orchestrator"],
   mcp: true,
   render,

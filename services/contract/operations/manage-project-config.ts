@@ -107,6 +107,7 @@ export const manageProjectConfig = defineOperation({
   output,
   annotations: writes("Manage project config", { destructive: true }),
   capability: "write-config",
+  capabilitiesFor: ({ operation }) => [operation === "get" ? "read" : "write-config"],
   toolsets: ["orchestrator"],
   mcp: true,
   render,

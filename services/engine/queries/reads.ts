@@ -4,6 +4,7 @@ import { queryRules } from "../documents/query-rules.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
+import { listTokens } from "../tokens/manage-tokens.ts";
 import { explainItem } from "./explain-item.ts";
 import { getBlockedItems } from "./get-blocked-items.ts";
 import { getNextItem } from "./get-next-item.ts";
@@ -36,6 +37,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     list_claims: read<"list_claims">(listClaims),
     list_agents: read<"list_agents">(listAgents),
     list_leases: read<"list_leases">(listLeases),
+    list_tokens: read<"list_tokens">(listTokens),
     list_lease_history: read<"list_lease_history">(listLeaseHistory),
   };
 }

@@ -8,6 +8,7 @@ import type { Caller } from "../engine.ts";
 import { manageItems } from "../items/manage-items.ts";
 import { releaseLeases } from "../leases/release-leases.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
+import { createToken, revokeToken, rotateToken } from "../tokens/manage-tokens.ts";
 import { createWorkTree } from "../trees/create-work-tree.ts";
 
 type Write = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
@@ -27,6 +28,9 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     manage_project_config: write<"manage_project_config">(manageProjectConfig),
     create_work_tree: write<"create_work_tree">(createWorkTree),
     release_leases: write<"release_leases">(releaseLeases),
+    create_token: write<"create_token">(createToken),
+    rotate_token: write<"rotate_token">(rotateToken),
+    revoke_token: write<"revoke_token">(revokeToken),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }
