@@ -17,6 +17,7 @@ import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
 import * as configsOf from "./migrations/0010-configs-of.ts";
 import * as reviewRounds from "./migrations/0011-review-rounds.ts";
 import * as credentials from "./migrations/0013-credentials.ts";
+import * as operators from "./migrations/0014-operators.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -32,6 +33,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0010-configs-of": configsOf,
   "0011-review-rounds": reviewRounds,
   "0013-credentials": credentials,
+  "0014-operators": operators,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

@@ -190,6 +190,16 @@ export interface AgentsTable {
   last_seen_at: DefaultInstant;
 }
 
+/** Agents that finish what they hold and take nothing new. */
+export interface AgentDrainsTable {
+  agent: string;
+  reason: string;
+  drained_at: DefaultInstant;
+  drained_by: string | null;
+  actor: StoredActor;
+  verification: StoredVerification;
+}
+
 export interface SweepsTable {
   name: string;
   ran_at: Instant;
@@ -244,6 +254,7 @@ export interface Database {
   idempotency: IdempotencyTable;
   events: EventsTable;
   agents: AgentsTable;
+  agent_drains: AgentDrainsTable;
   sweeps: SweepsTable;
   resource_keys: ResourceKeysTable;
   resource_leases: ResourceLeasesTable;

@@ -1,4 +1,4 @@
-/** Agents that were seen, with what they hold. An agent that holds something is listed even if it was never recorded. */
+/** Agents that were seen, with what they hold. One that holds something, or is drained, is listed even if it was never recorded. */
 import { CompiledQuery } from "kysely";
 import { type Handle, statement } from "../statement.ts";
 import { Parameters } from "./readiness-sql.ts";
@@ -14,10 +14,13 @@ export interface AgentRow {
   first_seen_at: Date | null;
   last_seen_at: Date;
   claims: number;
+  drained_at: Date | null;
+  drain_reason: string | null;
 }
 
 export interface AgentListQuery {
   readonly holding?: boolean | undefined;
+  readonly drained?: boolean | undefined;
   readonly seenAfter?: Date | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -30,9 +33,10 @@ const AGENTS = `with seen as (
     select agent, count(*)::int as claims, max(claimed_at) as claimed_at
     from item_state where agent is not null group by agent
   ), listed as (
-    select coalesce(v.agent, h.agent) as agent, coalesce(v.sessions, 0) as sessions, v.first_seen_at,
-      greatest(v.last_seen_at, h.claimed_at) as last_seen_at, coalesce(h.claims, 0) as claims
-    from seen v full join held h on h.agent = v.agent
+    select coalesce(v.agent, h.agent, d.agent) as agent, coalesce(v.sessions, 0) as sessions, v.first_seen_at,
+      coalesce(greatest(v.last_seen_at, h.claimed_at), d.drained_at) as last_seen_at, coalesce(h.claims, 0) as claims,
+      d.drained_at, d.reason as drain_reason
+    from seen v full join held h on h.agent = v.agent full join agent_drains d on d.agent = coalesce(v.agent, h.agent)
   )`;
 
 /** A page, those seen last at its head, and how many there are in all. */
@@ -43,6 +47,9 @@ export async function listSeen(
   const where = (parameters: Parameters): string => {
     const conditions = ["true"];
     if (query.holding !== undefined) conditions.push(`l.claims ${query.holding ? ">" : "="} 0`);
+    if (query.drained !== undefined) {
+      conditions.push(`l.drained_at is ${query.drained ? "not " : ""}null`);
+    }
     if (query.seenAfter !== undefined) {
       conditions.push(`l.last_seen_at > ${parameters.add(query.seenAfter, "::timestamptz")}`);
     }

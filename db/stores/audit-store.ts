@@ -8,9 +8,19 @@ import { type Handle, statement } from "../statement.ts";
 import { authorValues } from "./author-columns.ts";
 
 export interface AuditEntry {
-  readonly action: "item.updated" | "item.deleted" | "item.restored" | "dependency.deleted";
-  readonly itemId: string;
-  readonly rootId: string;
+  readonly action:
+    | "item.updated"
+    | "item.deleted"
+    | "item.restored"
+    | "item.replayed"
+    | "item.discarded"
+    | "dependency.deleted"
+    | "claim.revoked"
+    | "agent.drained"
+    | "agent.undrained";
+  /** Null for what concerns no item. */
+  readonly itemId: string | null;
+  readonly rootId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -13,6 +13,7 @@ interface Opening {
   readonly used: readonly UsedKey[] | null;
   readonly busy: readonly string[] | null;
   readonly concerns: readonly ConcernRow[] | null;
+  readonly drained: readonly string[] | null;
 }
 
 interface ConcernRow {
@@ -44,6 +45,8 @@ export interface OpenedClaims {
    * share one selection.
    */
   readonly particular: ReadonlySet<string>;
+  /** Agents that may take nothing new. */
+  readonly drained: ReadonlySet<string>;
 }
 
 export interface OpenClaims {
@@ -69,7 +72,7 @@ export async function openClaims(handle: Handle, input: OpenClaims): Promise<Ope
     identity === "actor",
   ]);
   if (!row) throw new Error("opening answered nothing");
-  const { used, busy, concerns } = row.opening;
+  const { used, busy, concerns, drained } = row.opening;
   const held: HeldItem[] = [];
   const particular = new Set<string>();
   for (const { item_id: itemId, agent, session, container } of concerns ?? []) {
@@ -77,5 +80,11 @@ export async function openClaims(handle: Handle, input: OpenClaims): Promise<Ope
     if (itemId === null || session === null) continue;
     if (keys.has(holderKey({ agent, session }, identity))) held.push({ itemId, agent, session });
   }
-  return { taken: unusedKeys(records, used ?? []), busy: busy ?? [], held, particular };
+  return {
+    taken: unusedKeys(records, used ?? []),
+    busy: busy ?? [],
+    held,
+    particular,
+    drained: new Set(drained ?? []),
+  };
 }

@@ -23,6 +23,8 @@ export interface RenewedRow {
   readonly modifiedAt: number;
   /** Resources that an operator took from the item. */
   readonly lostLeases: readonly string[];
+  /** Its agent is to take nothing new after this. */
+  readonly drained: boolean;
   readonly now: number;
 }
 
@@ -37,6 +39,7 @@ interface Row {
   expires_at: Date;
   modified_at: Date;
   lost_leases: string[] | null;
+  drained: boolean;
   now: Date;
 }
 
@@ -60,7 +63,7 @@ const renewing = (skipLocked: "" | " skip locked"): string =>
    where s.item_id = l.item_id and s.fence = w.fence and s.agent = w.agent
      and muster_now() < s.original_claimed_at + $2 * interval '1 millisecond'
    returning s.item_id, s.fence, s.agent, s.session, s.ttl_ms, s.claimed_at, s.original_claimed_at, s.expires_at,
-     s.modified_at, s.lost_leases, muster_now() as now`;
+     s.modified_at, s.lost_leases, exists (select 1 from agent_drains d where d.agent = s.agent) as drained, muster_now() as now`;
 
 const renewFree = statement<Row>("claims_renew_free", renewing(" skip locked"));
 const renewWaiting = statement<Row>("claims_renew_waiting", renewing(""));
@@ -107,6 +110,7 @@ function toRenewed(row: Row): RenewedRow {
     expiresAt: row.expires_at.getTime(),
     modifiedAt: row.modified_at.getTime(),
     lostLeases: row.lost_leases ?? [],
+    drained: row.drained,
     now: row.now.getTime(),
   };
 }

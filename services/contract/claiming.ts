@@ -99,6 +99,7 @@ export const CLAIM_REFUSALS = [
   "rejected_by_policy",
   "db_error",
   "draining",
+  "agent_drained",
 ] as const;
 
 /** A claim that was not given. */

@@ -148,6 +148,7 @@ export const ERRORS = Object.freeze({
     "Claim the item first; if you hold it, pass the actor.id and workerId (or fence) of your claim.",
   ),
   not_claimed_by_you: entry("permanent", 409, EXIT.refused, "Nothing to release: you do not hold this item."),
+  agent_drained: entry("transient", 409, EXIT.refused, "Finish what you hold and take nothing new."),
   item_held: entry(
     "transient",
     409,

@@ -94,6 +94,14 @@ export const workerId = z
 
 export const fence = z.int().min(1).describe("As claim_item returned it.");
 
+/** Why an operator does what takes something from others. */
+export const reason = z
+  .string()
+  .trim()
+  .min(1, "is empty; say why, for whoever looks at the history")
+  .max(limits.REASON_LENGTH_MAX)
+  .describe("Why; kept with the history.");
+
 const TTL_RANGE = `must be a whole number of seconds from ${limits.TTL_MIN_SECONDS} to ${limits.TTL_MAX_SECONDS}, as a number`;
 
 /** The name of a resource, as schemas declare them. */

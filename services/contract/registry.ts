@@ -9,12 +9,16 @@ import { claimItem } from "./operations/claim-item.ts";
 import { completeTree } from "./operations/complete-tree.ts";
 import { createToken } from "./operations/create-token.ts";
 import { createWorkTree } from "./operations/create-work-tree.ts";
+import { drainAgent } from "./operations/drain-agent.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
 import { getContext } from "./operations/get-context.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
 import { listAgents } from "./operations/list-agents.ts";
+import { listAttempts } from "./operations/list-attempts.ts";
+import { listDead } from "./operations/list-dead.ts";
+import { listTrash } from "./operations/list-trash.ts";
 import { listLeaseHistory } from "./operations/list-lease-history.ts";
 import { listLeases } from "./operations/list-leases.ts";
 import { listTokens } from "./operations/list-tokens.ts";
@@ -31,6 +35,8 @@ import { queryDependencies } from "./operations/query-dependencies.ts";
 import { queryItems } from "./operations/query-items.ts";
 import { queryNotes } from "./operations/query-notes.ts";
 import { queryRules } from "./operations/query-rules.ts";
+import { revokeClaims } from "./operations/revoke-claims.ts";
+import { discardDead, replayDead } from "./operations/settle-dead.ts";
 
 const byName = {
   claim_item: claimItem,
@@ -60,6 +66,13 @@ const byName = {
   list_tokens: listTokens,
   rotate_token: rotateToken,
   revoke_token: revokeToken,
+  revoke_claims: revokeClaims,
+  drain_agent: drainAgent,
+  list_attempts: listAttempts,
+  list_dead: listDead,
+  replay_dead: replayDead,
+  discard_dead: discardDead,
+  list_trash: listTrash,
 } as const;
 
 export type OperationName = keyof typeof byName;

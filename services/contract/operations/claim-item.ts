@@ -77,6 +77,8 @@ const refreshResult = answer({
   msLeft: z.int().optional(),
   fence: z.int().optional(),
   changed: z.boolean().optional(),
+  /** Take nothing new once this is finished. */
+  drain: z.boolean().optional(),
   /** An operator took these away: what is under way must not go on using them. */
   lostResources: z.array(z.string()).optional(),
   error: z.string().optional(),
@@ -102,7 +104,7 @@ function render(result: ClaimItemOutput): string {
     }),
     ...result.refreshes.map((refresh) =>
       refresh.outcome === "success"
-        ? `RENEWED ${refresh.itemId} ${facts({ fence: refresh.fence, expires: refresh.claimExpiresAt, changed: refresh.changed, lostResources: refresh.lostResources?.join(",") })}`
+        ? `RENEWED ${refresh.itemId} ${facts({ fence: refresh.fence, expires: refresh.claimExpiresAt, changed: refresh.changed, drain: refresh.drain, lostResources: refresh.lostResources?.join(",") })}`
         : `NOT RENEWED ${refresh.itemId} ${refresh.outcome}: stop working on it, or claim it again`,
     ),
     `workerId=${result.workerId} (pass it with every call of this worker)`,

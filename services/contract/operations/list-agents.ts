@@ -9,6 +9,7 @@ import { bounded, facts } from "../rendering.ts";
 
 const input = z.strictObject({
   holding: fields.flag.optional().describe("true: only agents that hold something."),
+  drained: fields.flag.optional().describe("true: only those that may take nothing new."),
   seenAfter: fields.instant.optional(),
   limit: fields.listLimit(LIST_LIMIT_MAX, LIST_LIMIT_DEFAULT),
   offset: fields.offset,
@@ -23,9 +24,15 @@ const agent = answer({
   parent: z.string().optional(),
   firstSeenAt: at.optional(),
   lastSeenAt: at,
+  capabilities: z.array(z.string()).optional(),
+  /** Since when it may take nothing new, and why. */
+  drainedAt: at.optional(),
+  drainReason: z.string().optional(),
   claims: z.int(),
   holds: z.array(answer({ itemId: id, title: z.string(), claimExpiresAt: at.optional() })).optional(),
+  /** Those that it began within the last day, by how they ended. */
   attempts: answer({
+    open: z.int().optional(),
     completed: z.int().optional(),
     released: z.int().optional(),
     expired: z.int().optional(),

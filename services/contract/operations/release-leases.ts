@@ -7,12 +7,11 @@ import { writes } from "../annotations.ts";
 import { answer, id } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
-import { REASON_LENGTH_MAX } from "../limits.ts";
 import { bounded } from "../rendering.ts";
 
 const input = z.strictObject({
   key: fields.resourceKey.describe("The resource."),
-  reason: z.string().trim().min(1).max(REASON_LENGTH_MAX).describe("Why; kept with the history."),
+  reason: fields.reason,
   actor: fields.actor,
   requestId: fields.requestId.optional(),
 });

@@ -129,7 +129,13 @@ async function open(
   return { ...NOTHING_CLAIMED, taken, world };
 }
 
-const NOTHING_CLAIMED = { held: [], particular: new Set<string>(), picked: new Map(), heads: new Map() };
+const NOTHING_CLAIMED = {
+  held: [],
+  particular: new Set<string>(),
+  drained: new Set<string>(),
+  picked: new Map(),
+  heads: new Map(),
+};
 
 interface Decided {
   readonly opened: OpenedFlush;
@@ -166,7 +172,8 @@ async function storeWithNext(
   wider.count(world.tallies.keys());
   await saveWorld(tx, world, answers);
   const isFresh = ({ record }: ClaimCall): boolean => record === null || opened.taken.has(keyText(record));
-  const picked = await pickItems(tx, claims.filter(isFresh), opened.particular, new Set());
+  const choosing = claims.filter((claim) => isFresh(claim) && !opened.drained.has(claim.agent));
+  const picked = await pickItems(tx, choosing, opened.particular, new Set());
   const reopened = await lockPicked(deps, tx, { claims, closing: [], wider }, { ...opened, picked });
   const claimed = await decideClaims(deps, tx, claims, reopened, next);
   wider.count([...world.tallies.keys(), ...reopened.world.tallies.keys()]);

@@ -65,7 +65,11 @@ export function refusedResult(
         retryAfterMs: outcome.verdict.msLeft,
       };
     case "refused":
-      return { ...refusal(outcome.code, CAUSES[outcome.code]), ...base };
+      return {
+        ...refusal(outcome.code, CAUSES[outcome.code]),
+        ...base,
+        ...(outcome.code === "agent_drained" ? { retryAfterMs: RETRY_MAX_MS } : {}),
+      };
     case "gone":
       return { ...refusal("draining", "the call was given up before anything was claimed"), ...base };
     case "not_startable":
@@ -77,6 +81,7 @@ const CAUSES = {
   terminal_item: "the item is closed",
   item_dead: "the item's attempts are used up",
   tenure_over: "the claim reached its longest tenure",
+  agent_drained: "an operator has drained this agent",
 } as const;
 
 function notStartable(

@@ -30,6 +30,8 @@ export interface ClaimCall {
 
 export type HeldVerdict = Extract<ClaimVerdict, { kind: "held" }>;
 
+export type RefusalCode = "terminal_item" | "item_dead" | "tenure_over" | "agent_drained";
+
 export type ClaimOutcome =
   | {
       readonly kind: "granted";
@@ -42,7 +44,7 @@ export type ClaimOutcome =
   | { readonly kind: "empty" }
   | { readonly kind: "not_found" }
   | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
-  | { readonly kind: "refused"; readonly code: "terminal_item" | "item_dead" | "tenure_over" }
+  | { readonly kind: "refused"; readonly code: RefusalCode }
   /** Claimed it could be, but `start: true` could not be done; nothing was changed. */
   | { readonly kind: "not_startable"; readonly refusal: AdvanceRefusal }
   | { readonly kind: "gone" };

@@ -140,6 +140,7 @@ export async function conclude(
       ttlMs: answer.ttlMs,
       originalClaimedAt: answer.originalClaimedAt,
       modifiedAt: null,
+      drained: false,
     });
     return { result: grantedResult(answer, now, null), session: answer.session, empty: false, nextAt: null };
   }

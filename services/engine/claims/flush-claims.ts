@@ -72,7 +72,7 @@ export async function decideClaims(
   deps: EngineDeps,
   tx: Handle,
   calls: readonly ClaimCall[],
-  { taken, held, picked, world, heads }: OpenedFlush,
+  { taken, held, picked, drained, world, heads }: OpenedFlush,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<{ readonly answers: SavedAnswer[] }> {
   const { identity } = deps.settings;
@@ -84,9 +84,13 @@ export async function decideClaims(
   const verdicts = new Map<ClaimCall, GrantVerdict>();
   for (const call of fresh) {
     const itemId = picked.get(call);
-    if (itemId === undefined) continue;
+    const isDrained = drained.has(call.agent);
+    if (itemId === undefined) {
+      if (isDrained) verdicts.set(call, { kind: "refused", code: "agent_drained" });
+      continue;
+    }
     const others = held.filter((one) => isHolder(one, call, identity)).map((one) => one.itemId);
-    verdicts.set(call, grantClaim(world, call, itemId, others, identity));
+    verdicts.set(call, grantClaim(world, { ...call, isDrained }, itemId, others, identity));
   }
   return { answers: await answer(tx, fresh, verdicts, world.now, heads, outcomes) };
 }

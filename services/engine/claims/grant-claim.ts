@@ -11,7 +11,7 @@ import { judgeLeases, takeLeases } from "../../core/leases/hold-leases.ts";
 import type { ItemState } from "../../core/state.ts";
 import { endTenure, grant, renew, type TenureEndReport } from "../../core/tenure.ts";
 import { NOBODY, type World } from "../../core/world.ts";
-import type { ClaimCall, HeldVerdict } from "./claim-call.ts";
+import type { ClaimCall, HeldVerdict, RefusalCode } from "./claim-call.ts";
 
 export type GrantVerdict =
   | {
@@ -25,7 +25,7 @@ export type GrantVerdict =
     }
   | { readonly kind: "not_found" }
   | { readonly kind: "held"; readonly verdict: HeldVerdict; readonly fence: number; readonly ttlMs: number }
-  | { readonly kind: "refused"; readonly code: "terminal_item" | "item_dead" | "tenure_over" }
+  | { readonly kind: "refused"; readonly code: RefusalCode }
   | { readonly kind: "not_startable"; readonly refusal: AdvanceRefusal };
 
 type Takeable = Exclude<ClaimVerdict, { kind: "held" | "terminal" | "dead" | "tenure_over" }>;
@@ -35,7 +35,7 @@ const REFUSALS = { terminal: "terminal_item", dead: "item_dead", tenure_over: "t
 /** @param others items that this holder holds already */
 export function grantClaim(
   world: World,
-  call: ClaimCall,
+  call: ClaimCall & { readonly isDrained?: boolean },
   itemId: string,
   others: readonly string[],
   identity: Identity,
@@ -49,6 +49,8 @@ export function grantClaim(
   if (verdict.kind === "terminal" || verdict.kind === "dead" || verdict.kind === "tenure_over") {
     return { kind: "refused", code: REFUSALS[verdict.kind] };
   }
+  // What it holds already it may finish, from another session too.
+  if (call.isDrained === true && verdict.kind === "grant") return { kind: "refused", code: "agent_drained" };
   const displaces = verdict.kind === "grant" && verdict.displaces;
   const against =
     startObstacle(world, item, call, displaces) ??

@@ -38,6 +38,7 @@ export interface OpenedFlush {
   readonly taken: OpenedClaims["taken"];
   readonly held: OpenedClaims["held"];
   readonly particular: OpenedClaims["particular"];
+  readonly drained: OpenedClaims["drained"];
   /** The item of each claim that got one. */
   readonly picked: ReadonlyMap<ClaimCall, string>;
   readonly world: World;
@@ -68,14 +69,17 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
   for (const call of claims) if (call.target.kind === "item") picked.set(call, call.target.itemId);
   const free = [...(chosen?.ids ?? [])];
   for (const call of sole?.calls ?? []) {
-    const id = opened.particular.has(call.agent) ? undefined : free.shift();
+    const isApart = opened.particular.has(call.agent) || opened.drained.has(call.agent);
+    const id = isApart ? undefined : free.shift();
     if (id !== undefined) picked.set(call, id);
   }
   const isFresh = ({ record }: ClaimCall): boolean => record === null || opened.taken.has(keyText(record));
-  const again = claims.filter((call) => !picked.has(call) && isFresh(call));
-  const { taken, held, particular } = opened;
+  const again = claims.filter(
+    (call) => !picked.has(call) && !opened.drained.has(call.agent) && isFresh(call),
+  );
+  const { taken, held, particular, drained } = opened;
   const heads = new Map([...known, ...(chosen?.heads ?? [])]);
-  const first = { taken, held, particular, picked, world, heads };
+  const first = { taken, held, particular, drained, picked, world, heads };
   const exhausted =
     sole !== undefined && choosing !== null && !hasSecondStep(candidatesOf(sole, sole.calls.length));
   if (exhausted && !again.some((call) => particular.has(call.agent))) return first;

@@ -82,6 +82,8 @@ function toBeat(
     tenure !== undefined &&
     tenure.fence === entry.fence &&
     tenure.agent === who.agent &&
+    // Whoever is drained hears so every time, and only the database knows when that is over.
+    !tenure.drained &&
     now + (asked ?? tenure.ttlMs) < tenure.originalClaimedAt + TENURE_MS;
   return {
     itemId,
@@ -149,6 +151,7 @@ async function writeBeat(
     return {
       ...renewed(row.itemId, row.fence, row.expiresAt, row.now),
       ...(changed ? { changed: true } : {}),
+      ...(row.drained ? { drain: true } : {}),
       ...(row.lostLeases.length === 0 ? {} : { lostResources: [...row.lostLeases] }),
     };
   } catch (error) {

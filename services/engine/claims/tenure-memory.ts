@@ -11,6 +11,8 @@ export interface RememberedTenure {
   readonly originalClaimedAt: number;
   /** When the item's content or role had last changed; null if that was not read. */
   readonly modifiedAt: number | null;
+  /** Its agent is to take nothing new. */
+  readonly drained: boolean;
 }
 
 export interface TenureMemory {

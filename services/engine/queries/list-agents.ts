@@ -1,5 +1,6 @@
 /** `list_agents`: the agents that were seen, when last, and what they hold. */
 import { type AgentRow, type HoldRow, listSeen, readHolds } from "../../../db/stores/agent-read-store.ts";
+import { countAttempts } from "../../../db/stores/attempt-read-store.ts";
 import type {
   ListAgentsInput,
   ListAgentsOutput,
@@ -18,12 +19,19 @@ export async function listAgents(
   input: ListAgentsInput,
   _caller: Caller,
 ): Promise<ListAgentsOutput> {
-  const { holding, seenAfter, limit, offset } = input;
+  const { holding, drained, seenAfter, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const { rows, total } = await listSeen(handle, { holding, seenAfter, limit, offset });
+    const { rows, total } = await listSeen(handle, { holding, drained, seenAfter, limit, offset });
     const holders = rows.filter((row) => row.claims > 0).map((row) => row.agent);
     const holds = await readHolds(handle, holders, HOLDS_SHOWN);
-    const agents = rows.map((row) => listedAgent(row, holds.get(row.agent) ?? []));
+    const ends = await countAttempts(
+      handle,
+      rows.map((row) => row.agent),
+    );
+    const agents = rows.map((row) => ({
+      ...listedAgent(row, holds.get(row.agent) ?? []),
+      attempts: ends.get(row.agent) ?? {},
+    }));
     return { agents, total, hasMore: offset + rows.length < total, limit, offset };
   });
 }
@@ -37,6 +45,8 @@ function listedAgent(row: AgentRow, holds: readonly HoldRow[]): ListedAgent {
     ...(row.capabilities.length === 0 ? {} : { capabilities: row.capabilities }),
     ...(row.first_seen_at === null ? {} : { firstSeenAt: row.first_seen_at.toISOString() }),
     lastSeenAt: row.last_seen_at.toISOString(),
+    ...(row.drained_at === null ? {} : { drainedAt: row.drained_at.toISOString() }),
+    ...(row.drain_reason === null ? {} : { drainReason: row.drain_reason }),
     claims: row.claims,
     ...(holds.length === 0 ? {} : { holds: holds.map(shownHold) }),
   };

@@ -10,7 +10,10 @@ import { getBlockedItems } from "./get-blocked-items.ts";
 import { getNextItem } from "./get-next-item.ts";
 import { getNextStatus } from "./get-next-status.ts";
 import { listAgents } from "./list-agents.ts";
+import { listAttempts } from "./list-attempts.ts";
 import { listClaims } from "./list-claims.ts";
+import { listDead } from "./list-dead.ts";
+import { listTrash } from "./list-trash.ts";
 import { queryDependencies } from "./query-dependencies.ts";
 import { queryItems } from "./query-items.ts";
 import { queryNotes } from "./query-notes.ts";
@@ -36,6 +39,9 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     explain_item: read<"explain_item">(explainItem),
     list_claims: read<"list_claims">(listClaims),
     list_agents: read<"list_agents">(listAgents),
+    list_attempts: read<"list_attempts">(listAttempts),
+    list_dead: read<"list_dead">(listDead),
+    list_trash: read<"list_trash">(listTrash),
     list_leases: read<"list_leases">(listLeases),
     list_tokens: read<"list_tokens">(listTokens),
     list_lease_history: read<"list_lease_history">(listLeaseHistory),

@@ -9,6 +9,9 @@ import { manageItems } from "../items/manage-items.ts";
 import { releaseLeases } from "../leases/release-leases.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
 import { createToken, revokeToken, rotateToken } from "../tokens/manage-tokens.ts";
+import { drainAgent } from "../operating/drain-agent.ts";
+import { revokeClaims } from "../operating/revoke-claims.ts";
+import { discardDead, replayDead } from "../operating/settle-dead.ts";
 import { createWorkTree } from "../trees/create-work-tree.ts";
 
 type Write = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
@@ -31,6 +34,10 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     create_token: write<"create_token">(createToken),
     rotate_token: write<"rotate_token">(rotateToken),
     revoke_token: write<"revoke_token">(revokeToken),
+    revoke_claims: write<"revoke_claims">(revokeClaims),
+    drain_agent: write<"drain_agent">(drainAgent),
+    replay_dead: write<"replay_dead">(replayDead),
+    discard_dead: write<"discard_dead">(discardDead),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }
