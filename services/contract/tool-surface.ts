@@ -16,6 +16,13 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.2.0",
+    date: "2026-12-01",
+    changes: [
+      "claim_item: refused agent_drained, and drain in a refresh, for an agent that is to take nothing new.",
+    ],
+  },
+  {
     version: "1.1.0",
     date: "2026-12-01",
     changes: [
@@ -43,4 +50,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.1.0";
+export const TOOL_SURFACE_VERSION = "1.2.0";

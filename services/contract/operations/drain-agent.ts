@@ -5,6 +5,7 @@
  * `revokeClaims` also ends what the agent holds. REST only.
  */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, at, id } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
@@ -46,13 +47,7 @@ export const drainAgent = defineOperation({
   description: "Let an agent finish what it holds and take nothing new, or let it take items again.",
   input,
   output,
-  annotations: {
-    title: "Drain an agent",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Drain an agent", { destructive: true }),
   capability: "operate",
   toolsets: [],
   mcp: false,

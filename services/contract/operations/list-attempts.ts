@@ -1,6 +1,7 @@
 /** `list_attempts`: the tenures of an item, who held it from when to when and how that ended. REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -34,9 +35,7 @@ const output = answer({
   itemId: id,
   attempts: z.array(attempt),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListAttemptsOutput = z.output<typeof output>;
 
@@ -55,13 +54,7 @@ export const listAttempts = defineOperation({
   description: "List who held an item from when to when, and how each tenure ended, newest first.",
   input,
   output,
-  annotations: {
-    title: "List the attempts of an item",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List the attempts of an item"),
   capability: "read",
   toolsets: [],
   mcp: false,

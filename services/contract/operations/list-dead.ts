@@ -1,6 +1,7 @@
 /** `list_dead`: items whose attempts are used up, for an operator to replay or discard. REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { commonFilterShape } from "../filters.ts";
@@ -41,9 +42,7 @@ export type DeadItem = z.output<typeof deadItem>;
 const output = answer({
   items: z.array(deadItem),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListDeadOutput = z.output<typeof output>;
 
@@ -62,13 +61,7 @@ export const listDead = defineOperation({
   description: "List the items whose attempts are used up, those that died last at the head.",
   input,
   output,
-  annotations: {
-    title: "List dead items",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List dead items"),
   capability: "read",
   toolsets: [],
   mcp: false,

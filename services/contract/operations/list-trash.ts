@@ -1,6 +1,7 @@
 /** `list_trash`: what was deleted and can be brought back with `manage_items` restore. REST only. */
 import { z } from "zod";
-import { answer, at, id } from "../answers.ts";
+import { readsOnly } from "../annotations.ts";
+import { answer, at, id, offsetPage } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -33,9 +34,7 @@ export type TrashListEntry = z.output<typeof entry>;
 const output = answer({
   entries: z.array(entry),
   total: z.int(),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  ...offsetPage,
 });
 export type ListTrashOutput = z.output<typeof output>;
 
@@ -54,13 +53,7 @@ export const listTrash = defineOperation({
   description: "List what was deleted and can still be brought back, the latest first.",
   input,
   output,
-  annotations: {
-    title: "List the trash",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: readsOnly("List the trash"),
   capability: "read",
   toolsets: [],
   mcp: false,

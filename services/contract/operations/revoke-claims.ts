@@ -3,6 +3,7 @@
  * hears `claim_lost` at the next call. REST only.
  */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer, id, role } from "../answers.ts";
 import { bulkAnswerShape, bulkShape, namesOneSet } from "../bulk.ts";
 import { crossField } from "../cross-field.ts";
@@ -44,13 +45,7 @@ export const revokeClaims = defineOperation({
   description: "End claims whose holders should not have them any more; work goes back to the queue.",
   input,
   output,
-  annotations: {
-    title: "Revoke claims",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: writes("Revoke claims", { destructive: true }),
   capability: "operate",
   toolsets: [],
   mcp: false,

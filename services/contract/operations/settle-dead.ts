@@ -4,6 +4,7 @@
  * they are cancelled. No agent may reset the count: it would go on failing for ever. REST only.
  */
 import { z } from "zod";
+import { writes } from "../annotations.ts";
 import { answer } from "../answers.ts";
 import { bulkAnswerShape, bulkShape, movedItem, namesOneSet } from "../bulk.ts";
 import { crossField } from "../cross-field.ts";
@@ -32,13 +33,12 @@ const renderAs =
     ]);
 
 const shared = { input, output, capability: "operate", toolsets: [], mcp: false } as const;
-const annotations = { readOnlyHint: false, idempotentHint: true, openWorldHint: false } as const;
 
 export const replayDead = defineOperation({
   ...shared,
   name: "replay_dead",
   description: "Put dead items back where they stood, with nothing counted against them.",
-  annotations: { ...annotations, title: "Replay dead items", destructiveHint: false },
+  annotations: writes("Replay dead items", { destructive: false }),
   render: renderAs("replayed"),
 });
 
@@ -46,6 +46,6 @@ export const discardDead = defineOperation({
   ...shared,
   name: "discard_dead",
   description: "Cancel dead items.",
-  annotations: { ...annotations, title: "Discard dead items", destructiveHint: true },
+  annotations: writes("Discard dead items", { destructive: true }),
   render: renderAs("discarded"),
 });
