@@ -1,5 +1,5 @@
 /**
- * Six kinds of test, each with its own pace. Groups run one after another: processes that are
+ * Seven kinds of test, each with its own pace. Groups run one after another: processes that are
  * killed and databases that are stopped would otherwise take the clock from tests beside them.
  */
 import { defineConfig } from "vitest/config";
@@ -16,6 +16,7 @@ const KINDS: readonly Kind[] = [
   { name: "contract", group: 0, maxWorkers: 3, timeoutMs: 30_000 },
   { name: "integration", group: 0, maxWorkers: 3, timeoutMs: 60_000 },
   { name: "scenarios", group: 0, maxWorkers: 3, timeoutMs: 60_000 },
+  { name: "chart", group: 0, maxWorkers: 1, timeoutMs: 120_000 },
   { name: "e2e", group: 1, maxWorkers: 2, timeoutMs: 120_000 },
   { name: "fault", group: 2, maxWorkers: 1, timeoutMs: 300_000 },
 ];

@@ -30,6 +30,9 @@ export interface LifecycleOptions {
   readonly deadlineMs?: number;
 }
 
+/** How long a whole stop may take. Who supervises a process has to be more patient than that. */
+export const STOP_DEADLINE_MS = 20_000;
+
 /** What a part gets when the deadline passed before its turn: time to let go, not to finish. */
 const LAST_CHANCE_MS = 200;
 
@@ -39,7 +42,7 @@ interface Owned {
 }
 
 export function createLifecycle(options: LifecycleOptions = {}): Lifecycle {
-  const { deadlineMs = 20_000 } = options;
+  const { deadlineMs = STOP_DEADLINE_MS } = options;
   const stopping = new AbortController();
   const owned: Owned[] = [];
   let stopped: Promise<void> | undefined;

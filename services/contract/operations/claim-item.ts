@@ -121,9 +121,9 @@ export const claimItem = defineOperation({
   output,
   annotations: writes("Claim an item", { destructive: false }),
   capability: "claim",
-  capabilitiesFor: ({ claims = [] }) => [
+  capabilitiesFor: ({ claims }) => [
     "claim",
-    ...(claims.some(({ start }) => start === true) ? (["advance"] as const) : []),
+    ...(claims.some(({ start }) => start) ? (["advance"] as const) : []),
   ],
   toolsets: ["worker"],
   mcp: true,

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-return, typescript/no-unsafe-member-access, typescript/no-unsafe-argument, typescript/no-unsafe-call -- a test that reads a wrong field fails by itself */
 /** Tokens as their makers handle them: shown once, bounded by what the maker has, ended for good. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Capability } from "../../../services/contract/operation.ts";
