@@ -26,12 +26,13 @@ export type ItemRow = StateRow &
   > &
   Pick<Selectable<ItemStateTable>, "modified_at" | "role_changed_at"> & { now: Date };
 
+/** Of `s` and `i`, the state and the content of one item. */
+export const FULL_ITEM_COLUMNS = `${STATE_COLUMNS}, s.modified_at, s.role_changed_at, i.title, i.summary, i.description,
+  i.properties, i.metadata, i.requires_verification, i.version, i.depth, muster_now() as now`;
+
 const fullItem = statement<ItemRow>(
   "item_read_full",
-  `select ${STATE_COLUMNS}, s.modified_at, s.role_changed_at, i.title, i.summary, i.description,
-     i.properties, i.metadata, i.requires_verification, i.version, i.depth, muster_now() as now
-   from item_state s join items i on i.id = s.item_id
-   where s.item_id = $1`,
+  `select ${FULL_ITEM_COLUMNS} from item_state s join items i on i.id = s.item_id where s.item_id = $1`,
 );
 
 export async function readItem(handle: Handle, id: string): Promise<ItemRow | null> {
@@ -99,7 +100,7 @@ const CLAIM_STATUS = {
 } as const;
 
 /** Highest first is what descending means for a priority, and what rank counts upwards. */
-const SORT_KEYS = {
+export const SORT_KEYS = {
   title: { asc: "i.title asc", desc: "i.title desc" },
   priority: { asc: "s.rank desc", desc: "s.rank asc" },
   complexity: { asc: "s.complexity asc nulls last", desc: "s.complexity desc nulls last" },

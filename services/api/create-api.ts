@@ -15,7 +15,6 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Hono } from "hono";
 import { REQUEST_BODY_SIZE_MAX_BYTES } from "../contract/limits.ts";
-import { OPERATIONS } from "../contract/registry.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Health } from "../runtime/health.ts";
 import type { Log } from "../runtime/log.ts";
@@ -85,7 +84,6 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
   const rest = createRestApp({
     engine,
     log,
-    operations: OPERATIONS,
     health,
     about,
     version: config.version,

@@ -45,8 +45,8 @@ export async function getAny({ urls, token }: Target, path: string): Promise<Res
 export async function getOk(target: Target, path: string): Promise<Record<string, unknown>> {
   const { status, body } = await getAny(target, path);
   if (status < 400) return body;
-  const { error, message, hint } = body;
-  const exitCode = isErrorCode(error) ? ERRORS[error].exitCode : EXIT.failed;
+  const { code, message, hint } = body;
+  const exitCode = isErrorCode(code) ? ERRORS[code].exitCode : EXIT.failed;
   const lines = [message, hint].filter((line) => typeof line === "string");
   throw new ExitError(exitCode, lines.join("\n") || `The server answered HTTP ${status}.`);
 }

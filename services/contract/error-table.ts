@@ -6,6 +6,8 @@
  * ever names another agent: who holds an item is told by reads, not by refusals.
  */
 import { EXIT, entry, type ErrorEntry } from "./error-kinds.ts";
+import { REST_ERRORS } from "./rest-errors.ts";
+import { SERVER_ERRORS } from "./server-errors.ts";
 
 export const ERRORS = Object.freeze({
   // Input
@@ -247,6 +249,8 @@ export const ERRORS = Object.freeze({
   ),
   rejected_by_policy: entry("permanent", 403, EXIT.refused, "Send an actor this server can verify."),
 
+  ...REST_ERRORS,
+
   // Repeating
   idempotency_mismatch: entry(
     "permanent",
@@ -261,39 +265,7 @@ export const ERRORS = Object.freeze({
     "The first call with this requestId is still running. Send the same call again shortly.",
   ),
 
-  // The server itself
-  DATABASE_ERROR: entry(
-    "transient",
-    503,
-    EXIT.unavailable,
-    "Send the same call again with the same requestId.",
-  ),
-  db_error: entry("transient", 503, EXIT.unavailable, "Send the same call again with the same requestId."),
-  INTERNAL_ERROR: entry(
-    "transient",
-    500,
-    EXIT.failed,
-    "Send the same call again with the same requestId; if it stays, look into the server's log.",
-  ),
-  OPERATION_FAILED: entry("permanent", 500, EXIT.failed, "Look into the server's log for this request."),
-  unavailable: entry(
-    "transient",
-    503,
-    EXIT.unavailable,
-    "The server cannot reach what it needs. Send the same call again with the same requestId.",
-  ),
-  draining: entry(
-    "shedding",
-    503,
-    EXIT.unavailable,
-    "This server is stopping. Send the same call to another one, or after retryAfterMs.",
-  ),
-  config_unavailable: entry(
-    "transient",
-    503,
-    EXIT.config,
-    "The configuration of this root cannot be read; ask an operator.",
-  ),
+  ...SERVER_ERRORS,
 } as const satisfies Record<string, ErrorEntry>);
 
 export type ErrorCode = keyof typeof ERRORS;

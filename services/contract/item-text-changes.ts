@@ -13,7 +13,7 @@ export const itemTextChanges = {
     .optional()
     .describe("update: texts by anchor, all or none; rebases."),
   undo: z.int().min(1).optional().describe("update: take back what this version changed in texts."),
-  mergeProperties: fields.properties.optional().describe("update: key by key; null removes a key."),
+  mergeProperties: fields.properties.optional().describe("update: key by key, at every depth; null removes."),
 };
 
 /** Two ways to say what one text is to be are one too many. */

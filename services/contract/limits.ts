@@ -60,6 +60,8 @@ export const TRANSITIONS_LIMIT_DEFAULT = 10;
 export const CURSOR_LENGTH_MAX = 8_000;
 
 export const LIST_LIMIT_MAX = 100;
+/** Items in full on a page of REST. */
+export const ITEM_PAGE_MAX = 200;
 export const LIST_LIMIT_DEFAULT = 50;
 export const SEARCH_LIMIT_DEFAULT = 20;
 export const QUERY_LENGTH_MAX = 500;

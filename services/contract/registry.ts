@@ -19,10 +19,12 @@ import { listAgents } from "./operations/list-agents.ts";
 import { listAttempts } from "./operations/list-attempts.ts";
 import { listDead } from "./operations/list-dead.ts";
 import { listTrash } from "./operations/list-trash.ts";
+import { listItems } from "./operations/list-items.ts";
 import { listLeaseHistory } from "./operations/list-lease-history.ts";
 import { listLeases } from "./operations/list-leases.ts";
 import { listTokens } from "./operations/list-tokens.ts";
 import { listClaims } from "./operations/list-claims.ts";
+import { listTransitions } from "./operations/list-transitions.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { releaseLeases } from "./operations/release-leases.ts";
@@ -57,6 +59,8 @@ const byName = {
   complete_tree: completeTree,
   manage_plan_documents: managePlanDocuments,
   query_rules: queryRules,
+  list_items: listItems,
+  list_transitions: listTransitions,
   list_claims: listClaims,
   list_agents: listAgents,
   list_leases: listLeases,

@@ -12,7 +12,8 @@ export async function sendWebResponse(
   const all = { ...Object.fromEntries(answer.headers), ...headers };
   if (answer.body === null) {
     if (response.destroyed) return;
-    response.writeHead(answer.status, { ...all, "content-length": 0 });
+    const hasNone = answer.status === 204 || answer.status === 304;
+    response.writeHead(answer.status, hasNone ? all : { ...all, "content-length": 0 });
     response.end();
   } else if (answer.headers.get("content-type")?.startsWith("text/event-stream")) {
     await pipeEvents(response, answer.status, all, answer.body);

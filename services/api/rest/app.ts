@@ -3,24 +3,22 @@
  * One table of routes; a path that exists answers other methods with 405 and what it
  * allows, and a path that does not answers 404.
  */
-import { FULL_ACCESS } from "../../engine/access.ts";
 import { Hono, type Context } from "hono";
-import { schemasOf } from "../../contract/json-schema.ts";
-import type { Operation } from "../../contract/operation.ts";
-import { parseInput } from "../../contract/parse.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Health } from "../../runtime/health.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { toShownError } from "../mcp/call-tool.ts";
 import { plainProblem, problem } from "./problem.ts";
-import { readQuery } from "./read-query.ts";
+import type { Route } from "./route.ts";
+import { createRouter } from "./router.ts";
+import { API_BASE, ROUTES } from "./routes.ts";
+import { serveRoute } from "./serve-route.ts";
 import { PAGE_POLICY, readStatus, renderStatus, type About } from "./status-page.ts";
 
 export interface RestOptions {
   readonly engine: Engine;
   readonly log: Log;
-  readonly operations: readonly Operation[];
   readonly health: Health;
   readonly about: About;
   readonly version: string;
@@ -35,38 +33,55 @@ export interface RestEnv {
 
 type Handler = (context: Context<RestEnv>) => Response | Promise<Response>;
 
-/** Reads of the contract that have a REST address, and no tool. */
-const READS: Readonly<Record<string, string>> = {
-  list_claims: "/api/v1/claims",
-  list_agents: "/api/v1/agents",
-};
-
 /** Builds the routes. */
 export function createRestApp(options: RestOptions): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
-  const routes: Record<string, Handler> = {
+  const pages: Record<string, Handler> = {
     "/": page(options),
     "/livez": liveness(options),
     "/readyz": readiness(options),
   };
-  for (const operation of options.operations) {
-    const path = READS[operation.name];
-    if (path !== undefined) routes[path] = read(operation, options);
-  }
-  for (const [path, handler] of Object.entries(routes)) {
+  for (const [path, handler] of Object.entries(pages)) {
     app.get(path, handler);
-    app.all(path, () =>
-      plainProblem(405, "method_not_allowed", `${path} can only be read.`, { allow: "GET, HEAD" }),
-    );
+    app.all(path, () => notAllowed(path, ["GET"]));
   }
-  app.notFound(() =>
-    plainProblem(404, "route_not_found", "There is nothing at this address. See GET / for those there are."),
-  );
+  app.all(`${API_BASE}/*`, table(options, ROUTES));
+  app.notFound(() => nothingHere());
   app.onError((thrown, { env: { exchange } }) => {
     const caller = { requestId: exchange.id };
     return problem(toShownError(thrown, exchange.path, caller, options.log), exchange.id);
   });
   return app;
+}
+
+function nothingHere(): Response {
+  return plainProblem(
+    404,
+    "route_not_found",
+    "There is nothing at this address. See GET / for those there are.",
+  );
+}
+
+function notAllowed(path: string, methods: readonly string[]): Response {
+  const allowed = methods.includes("GET") ? ["HEAD", ...methods] : methods;
+  const allow = allowed.toSorted().join(", ");
+  return plainProblem(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
+}
+
+function table({ engine, log }: RestOptions, routes: readonly Route[]): Handler {
+  const find = createRouter(routes);
+  return async ({ req, env: { exchange } }) => {
+    const path = exchange.path.slice(API_BASE.length);
+    const found = find(path);
+    if (found === null) return nothingHere();
+    const method = req.method === "HEAD" ? "GET" : req.method;
+    const row = found.rows.find((one) => one.method === method);
+    if (row !== undefined) return await serveRoute(row, found.params, exchange, { engine, log });
+    return notAllowed(
+      exchange.path,
+      found.rows.map((one) => one.method),
+    );
+  };
 }
 
 function page({ about, version, baseUrl }: RestOptions): Handler {
@@ -100,26 +115,5 @@ function readiness({ health }: RestOptions): Handler {
       check.ok ? [] : [`${name} (${check.reason ?? "unavailable"})`],
     );
     return plainProblem(503, "unavailable", `Not ready: ${away.join(", ")}.`, {}, { ready: false, checks });
-  };
-}
-
-function read(operation: Operation, { engine, log }: RestOptions): Handler {
-  const { input: schema } = schemasOf(operation);
-  return async ({ env: { exchange } }) => {
-    const caller = {
-      access: FULL_ACCESS,
-      credential: null,
-      session: null,
-      client: null,
-      requestId: exchange.id,
-      signal: exchange.signal,
-    };
-    try {
-      const input = parseInput(operation, readQuery(exchange.query, schema));
-      const output = await engine.execute(operation.name, input, caller);
-      return Response.json(output, { headers: { "cache-control": "no-store" } });
-    } catch (thrown) {
-      return problem(toShownError(thrown, operation.name, caller, log), exchange.id);
-    }
   };
 }

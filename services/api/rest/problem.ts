@@ -1,18 +1,14 @@
-/** Errors of REST: RFC 9457 problems that carry the same code, message and hint as everywhere else. */
-import { ERRORS, errorBody, type MusterError } from "../../contract/errors.ts";
+/** Errors of REST: RFC 9457 problems that carry the same message and hint as everywhere else. */
+import { errorBody, type MusterError } from "../../contract/errors.ts";
+import { restNameOf } from "./rest-codes.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
 /** The problem of one of our own errors. */
 export function problem(error: MusterError, requestId: string): Response {
-  const { code, ...rest } = errorBody(error);
-  return problemResponse(ERRORS[code].httpStatus, {
-    title: code,
-    detail: error.message,
-    error: code,
-    ...rest,
-    requestId,
-  });
+  const body = errorBody(error);
+  const { error: name, status } = restNameOf(body.code);
+  return problemResponse(status, { title: name, detail: error.message, error: name, ...body, requestId });
 }
 
 /** The problem of a request that reached no operation: wrong path, wrong method, not ready. */

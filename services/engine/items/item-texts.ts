@@ -24,6 +24,7 @@ import {
   TITLE_LENGTH_MAX,
 } from "../../contract/limits.ts";
 import type { ItemChange, UpdateItemsOutput } from "../../contract/operations/manage-items.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import { editsBetween } from "../../core/texts/line-diff.ts";
 import type { Author } from "../../core/world.ts";
 import { editText, INTERVENING_MAX, requireVersion, undoText } from "../texts/edit-faults.ts";
@@ -159,8 +160,7 @@ function storable(field: TextField, text: string): string | null {
 function mergeProperties(change: ItemChange, now: ItemTextsRow): ItemPatch["properties"] | undefined {
   const { mergeProperties: merge } = change;
   if (merge === undefined) return undefined;
-  const merged = Object.entries({ ...now.properties, ...merge }).filter(([, value]) => value !== null);
-  const properties = Object.fromEntries(merged);
+  const properties = mergePatch(now.properties, merge);
   const size = Buffer.byteLength(JSON.stringify(properties));
   if (size > PROPERTIES_SIZE_MAX_BYTES) {
     const message = `properties would have ${size} bytes of JSON; at most ${PROPERTIES_SIZE_MAX_BYTES}`;

@@ -86,7 +86,7 @@ async function getItem(
   });
 }
 
-function fullItem(row: ItemRow): FullItem {
+export function fullItem(row: ItemRow): FullItem {
   const live = row.agent !== null && row.expires_at !== null && row.expires_at > row.now;
   return {
     id: row.item_id,
@@ -164,7 +164,7 @@ function csv(words: readonly string[]): string | null {
   return words.length === 0 ? null : words.join(",");
 }
 
-function timestamps(row: Pick<ItemRow, "created_at" | "modified_at" | "role_changed_at">): {
+export function timestamps(row: Pick<ItemRow, "created_at" | "modified_at" | "role_changed_at">): {
   createdAt: string;
   modifiedAt: string;
   roleChangedAt: string;

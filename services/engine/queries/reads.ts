@@ -14,6 +14,8 @@ import { listAttempts } from "./list-attempts.ts";
 import { listClaims } from "./list-claims.ts";
 import { listDead } from "./list-dead.ts";
 import { listTrash } from "./list-trash.ts";
+import { listItems } from "./list-items.ts";
+import { listTransitions } from "./list-transitions.ts";
 import { queryDependencies } from "./query-dependencies.ts";
 import { queryItems } from "./query-items.ts";
 import { queryNotes } from "./query-notes.ts";
@@ -37,6 +39,8 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),
     explain_item: read<"explain_item">(explainItem),
+    list_items: read<"list_items">(listItems),
+    list_transitions: read<"list_transitions">(listTransitions),
     list_claims: read<"list_claims">(listClaims),
     list_agents: read<"list_agents">(listAgents),
     list_attempts: read<"list_attempts">(listAttempts),

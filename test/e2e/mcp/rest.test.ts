@@ -109,7 +109,11 @@ describe("reads", () => {
     const before = engine.calls.length;
     const answer = await get(`/api/v1/claims?${query}`);
     expect([answer.status, answer.headers["content-type"]]).toEqual([400, "application/problem+json"]);
-    expect(JSON.parse(answer.text)).toMatchObject({ status: 400, error: "VALIDATION_ERROR" });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 400,
+      error: "validation_error",
+      code: "VALIDATION_ERROR",
+    });
     expect(answer.text).toContain(query.split("=")[0]);
     expect(engine.calls.length).toBe(before);
   });

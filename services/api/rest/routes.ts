@@ -1,0 +1,24 @@
+/**
+ * The table of REST routes, below `/api/v1`. Its order is that of the documentation; of two
+ * rows that a path could mean, the one with fewer parameters is served (`router.ts`).
+ */
+import { CLAIM_ROUTES } from "./claim-routes.ts";
+import { DEPENDENCY_ROUTES } from "./dependency-routes.ts";
+import { ITEM_LIST_ROUTES } from "./item-list-routes.ts";
+import { ITEM_ROUTES } from "./item-routes.ts";
+import { MOVE_ROUTES } from "./move-routes.ts";
+import { NOTE_ROUTES } from "./note-routes.ts";
+import type { Route } from "./route.ts";
+import { SEARCH_ROUTES } from "./search-routes.ts";
+
+export const API_BASE = "/api/v1";
+
+export const ROUTES: readonly Route[] = Object.freeze([
+  ...ITEM_LIST_ROUTES,
+  ...ITEM_ROUTES,
+  ...MOVE_ROUTES,
+  ...NOTE_ROUTES,
+  ...DEPENDENCY_ROUTES,
+  ...SEARCH_ROUTES,
+  ...CLAIM_ROUTES,
+]);
