@@ -32,10 +32,15 @@ export function missingCapabilities(access: Access, needed: readonly Capability[
 
 /** @throws MusterError `insufficient_scope`, which names the scopes that are missing. */
 export function requireCapabilities(access: Access, operation: Operation, input: unknown): void {
-  const missing = missingCapabilities(access, capabilitiesNeeded(operation, input));
+  requireAll(access, capabilitiesNeeded(operation, input), operation.name);
+}
+
+/** @throws MusterError `insufficient_scope`, as above. `what` is what cannot be done without them. */
+export function requireAll(access: Access, needed: readonly Capability[], what: string): void {
+  const missing = missingCapabilities(access, needed);
   if (missing.length === 0) return;
   const scopes = missing.map(scopeOf);
-  throw fault("insufficient_scope", `${operation.name} needs the scope ${scopes.join(" and ")}`, {
+  throw fault("insufficient_scope", `${what} needs the scope ${scopes.join(" and ")}`, {
     details: { required: scopes },
   });
 }

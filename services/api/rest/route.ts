@@ -125,7 +125,10 @@ export function route<
   const operation = operationByName.get(spec.operation);
   if (operation === undefined) throw new Error(`There is no operation ${spec.operation}.`);
   const answer = (output: Record<string, unknown>): RestAnswer => ({ status: 200, body: output });
-  const erased: unknown = { toResponse: answer, ...spec, capability: operation.capability };
+  // Where it depends on the input, what only reads needs no more than that.
+  const reads = spec.method === "GET" && operation.capabilitiesFor !== undefined;
+  const capability = reads ? "read" : operation.capability;
+  const erased: unknown = { toResponse: answer, ...spec, capability };
   return erased as Route;
 }
 

@@ -2,7 +2,7 @@
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { operationByName, type OutputOf } from "../../contract/registry.ts";
 import { parseInput } from "../../contract/parse.ts";
-import { requireCapability } from "../../engine/access.ts";
+import { requireAll } from "../../engine/access.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -28,7 +28,7 @@ export async function serveRoute(
   let request: RestRequest | undefined;
   try {
     // Before the body is read: whoever may not write need not be listened to.
-    requireCapability(caller.access, row.capability, `${row.method} ${row.path}`);
+    requireAll(caller.access, [row.capability], `${row.method} ${row.path}`);
     request = await toRequest(row, params, exchange, caller);
     const run = runFor(engine, caller, row);
     const input = await row.toInput(request, run);
