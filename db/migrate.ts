@@ -16,6 +16,7 @@ import * as attribution from "./migrations/0008-attribution.ts";
 import * as dispatchedAttempts from "./migrations/0009-dispatched-attempts.ts";
 import * as configsOf from "./migrations/0010-configs-of.ts";
 import * as reviewRounds from "./migrations/0011-review-rounds.ts";
+import * as reviewExcludes from "./migrations/0012-review-excludes.ts";
 import * as credentials from "./migrations/0013-credentials.ts";
 import * as operators from "./migrations/0014-operators.ts";
 import type { Database } from "./schema.ts";
@@ -32,6 +33,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0009-dispatched-attempts": dispatchedAttempts,
   "0010-configs-of": configsOf,
   "0011-review-rounds": reviewRounds,
+  "0012-review-excludes": reviewExcludes,
   "0013-credentials": credentials,
   "0014-operators": operators,
 };

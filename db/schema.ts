@@ -85,6 +85,8 @@ export interface ItemStateTable {
   assignee: string | null;
   /** What it takes when it enters work, for offers to be filtered by. */
   resources: Json<Record<string, unknown>[]> | null;
+  /** Agents to whom its review is not offered. */
+  review_excludes: string[] | null;
   /** Keys of its leases. */
   leased: string[] | null;
   /** Keys that were taken from it by force since it entered work. */

@@ -23,6 +23,8 @@ export interface Emptiness {
   readonly waiting: number;
   readonly capabilities: number;
   readonly assignee: number;
+  /** Reviews of what the asker wrote. */
+  readonly independence: number;
   readonly containers: number;
   /** What they have to have in work is taken. */
   readonly resources: number;
@@ -64,6 +66,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
           when s.available_at > muster_now() then 'waiting'
           when not s.needs <@ ${capabilities} then 'capabilities'
           when s.assignee is distinct from ${agent} and s.assignee is not null then 'assignee'
+          when s.role = 'review' and ${agent} = any(s.review_excludes) then 'independence'
           when exists (select 1 from item_state a where a.item_id = any(s.ancestors)
             and a.agent is distinct from ${agent} and a.agent is not null) then 'ancestor_claimed'
           when s.resources is not null${query.startable ? "" : " and s.role = 'work'"}
@@ -80,6 +83,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       count(*) filter (where reason = 'waiting')::int as waiting,
       count(*) filter (where reason = 'capabilities')::int as capabilities,
       count(*) filter (where reason = 'assignee')::int as assignee,
+      count(*) filter (where reason = 'independence')::int as independence,
       count(*) filter (where reason = 'containers')::int as containers,
       count(*) filter (where reason = 'resources')::int as resources,
       least(
@@ -98,6 +102,10 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
     from matching`;
   const [row] = await runGenerated<Row>(handle, text, parameters.values);
   if (!row) throw new Error("counting answered nothing");
+  return toEmptiness(row);
+}
+
+function toEmptiness(row: Row): Emptiness {
   return {
     matching: row.matching,
     claimed: row.claimed,
@@ -106,6 +114,7 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
     waiting: row.waiting,
     capabilities: row.capabilities,
     assignee: row.assignee,
+    independence: row.independence,
     containers: row.containers,
     resources: row.resources,
     nextAt: row.next_at?.getTime() ?? null,

@@ -56,6 +56,8 @@ export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: 
     // Nearly all items need nothing, which the planner knows of equality and cannot guess of containment.
     `(s.needs = '{}' or s.needs <@ ${capabilities})`,
     `(s.assignee is null or s.assignee = ${agent})`,
+    // Last of the cheap ones: almost no row says anything here.
+    `(s.review_excludes is null or s.role <> 'review' or (${agent} = any(s.review_excludes)) is not true)`,
     ...(startable ? [`(s.role <> 'queue' or s.start_gate_open)`] : []),
     // Work that nobody holds goes on with what it needs, or not at all.
     `(s.resources is null${startable ? "" : " or s.role <> 'work'"} or muster_resources_free(s.item_id, s.resources))`,

@@ -3,7 +3,8 @@ import type { StartCopies } from "../../services/core/schemas/start-copies.ts";
 import { type Handle, statement } from "../statement.ts";
 
 const columns = `s.item_id, s.root_id, s.type, s.tags, s.traits, s.start_gate_open, s.resources,
-  array(select n.key from notes n where n.item_id = s.item_id and n.body ~ '\\S') as filled`;
+  s.review_excludes, coalesce((select json_object_agg(n.key, n.agent) from notes n
+    where n.item_id = s.item_id and n.body ~ '\\S'), '{}') as filled`;
 
 interface Row {
   item_id: string;
@@ -13,7 +14,8 @@ interface Row {
   traits: string[];
   start_gate_open: boolean;
   resources: StartCopies["resources"];
-  filled: string[];
+  review_excludes: string[] | null;
+  filled: Readonly<Record<string, string | null>>;
 }
 
 const ofRoot = statement<Row>(
@@ -35,8 +37,8 @@ export interface CopiedItem {
   readonly tags: readonly string[];
   readonly traits: readonly string[];
   readonly copies: StartCopies;
-  /** Keys of its notes that say something. */
-  readonly filled: ReadonlySet<string>;
+  /** The agent who wrote it, by key, of its notes that say something. */
+  readonly filled: ReadonlyMap<string, string | null>;
 }
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
@@ -62,15 +64,20 @@ function toItem(row: Row): CopiedItem {
     type: row.type,
     tags: row.tags,
     traits: row.traits,
-    copies: { startGateOpen: row.start_gate_open, resources: row.resources },
-    filled: new Set(row.filled),
+    copies: {
+      startGateOpen: row.start_gate_open,
+      resources: row.resources,
+      reviewExcludes: row.review_excludes,
+    },
+    filled: new Map(Object.entries(row.filled)),
   };
 }
 
 const write = statement<never>(
   "start_copies_write",
-  `update item_state s set start_gate_open = c.start_gate_open, resources = c.resources
-   from jsonb_to_recordset($1::jsonb) as c(item_id uuid, start_gate_open boolean, resources jsonb)
+  `update item_state s set start_gate_open = c.start_gate_open, resources = c.resources,
+     review_excludes = c.review_excludes
+   from jsonb_to_recordset($1::jsonb) as c(item_id uuid, start_gate_open boolean, resources jsonb, review_excludes text[])
    where s.item_id = c.item_id`,
 );
 
@@ -85,6 +92,7 @@ export async function writeCopies(
         item_id: id,
         start_gate_open: copies.startGateOpen,
         ...(copies.resources === null ? {} : { resources: copies.resources }),
+        review_excludes: copies.reviewExcludes,
       })),
     ),
   ]);

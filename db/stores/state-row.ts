@@ -8,7 +8,7 @@ export const STATE_COLUMNS = `s.item_id, s.root_id, s.parent_id, s.ancestors, s.
   s.status_label, s.blockers, s.ancestor_blockers, s.open_children, s.done_children, s.close_withheld,
   s.available_at, s.attempts, s.dead, s.start_gate_open, s.agent, s.session, s.fence, s.claimed_at,
   s.original_claimed_at, s.expires_at, s.ttl_ms, s.priority, s.complexity, s.created_at, s.type, s.tags, s.traits,
-  s.needs, s.assignee, s.leased, s.lost_leases, s.review_rounds`;
+  s.needs, s.assignee, s.leased, s.lost_leases, s.review_rounds, s.review_excludes`;
 
 export type StateRow = Omit<
   Selectable<ItemStateTable>,
@@ -47,6 +47,7 @@ export function toItemState(row: StateRow): ItemState {
     leased: row.leased ?? [],
     lostLeases: row.lost_leases ?? [],
     reviewRounds: row.review_rounds,
+    reviewExcludes: row.review_excludes ?? [],
   };
 }
 

@@ -80,9 +80,19 @@ export function readPlainSession(header: string): string | null {
   return PLAIN_SESSION.test(header) ? header : null;
 }
 
-/** Labels go into headers, log lines and rows; a client may call itself anything of any length. */
+/**
+ * Labels go into headers, log lines and rows; a client may call itself anything of any length.
+ * What cannot be seen is left out, and what a database could not store.
+ */
 export function clipLabel({ name, version }: ClientLabel): ClientLabel {
-  return { name: name.slice(0, MAX_NAME_LENGTH), version: version.slice(0, MAX_VERSION_LENGTH) };
+  return { name: clip(name, MAX_NAME_LENGTH), version: clip(version, MAX_VERSION_LENGTH) };
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
+
+function clip(text: string, length: number): string {
+  // A cut may go through the middle of a character.
+  return text.replaceAll(UNSEEN, "").slice(0, length).toWellFormed();
 }
 
 function labelParts(client: ClientLabel): [string, string] {

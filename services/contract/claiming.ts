@@ -72,6 +72,8 @@ export const excludedCounts = answer({
   waiting: z.int().optional(),
   capabilities: z.int().optional(),
   assignee: z.int().optional(),
+  /** Reviews that must be independent of what the caller wrote; absent: none. */
+  independence: z.int().optional(),
   dead: z.int().optional(),
   containers: z.int().optional(),
   resources: z.int().optional(),

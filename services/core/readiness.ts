@@ -19,6 +19,7 @@ export type ObstacleCode =
   | "container"
   | "capabilities"
   | "assignee"
+  | "independence"
   | "start_gate"
   | "resources";
 
@@ -76,6 +77,9 @@ export function findObstacles(
   if (item.openChildren > 0 && !offer.containers) add("container");
   if (!item.needs.every((need) => asker.capabilities.includes(need))) add("capabilities");
   if (item.assignee !== null && item.assignee !== asker.agent) add("assignee");
+  if (item.role === "review" && asker.agent !== null && item.reviewExcludes.includes(asker.agent)) {
+    add("independence");
+  }
   if (offer.startable && item.role === "queue" && !item.startGateOpen) add("start_gate");
   // Work that nobody holds goes on with what it needs, or not at all.
   const entersWork = item.role === "work" || (offer.startable && item.role === "queue");

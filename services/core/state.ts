@@ -56,6 +56,8 @@ export interface ItemState {
   readonly lostLeases: readonly string[];
   /** How often a review has sent it back since it was opened. */
   readonly reviewRounds: number;
+  /** Agents whose review would not be independent: it is not offered to them. */
+  readonly reviewExcludes: readonly string[];
 }
 
 /** What an item's schema says about its life. */

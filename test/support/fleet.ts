@@ -16,6 +16,8 @@ export interface Fleet {
 export interface FleetOptions {
   /** Instead of a new database on the run's Postgres: one on a server that the test stops. */
   readonly databaseUrl?: string;
+  /** Of every process, besides where the database and Redis are. */
+  readonly env?: MusterEnv;
 }
 
 /** Nothing runs yet but Redis; processes are started one by one. */
@@ -27,6 +29,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     MUSTER_DATABASE_URL: options.databaseUrl ?? database?.url,
     MUSTER_REDIS_URL: redis.url,
     MUSTER_PORT: "0",
+    ...options.env,
   };
   const start = async (role: "api" | "scheduler"): Promise<MusterProcess> => {
     const one = await spawnMuster([role], env);

@@ -134,7 +134,10 @@ async function spend(deps: AdmissionDeps, proof: Verified, purpose: string, nowM
         reason: "it was used for another call; each needs its own",
       };
     case "unknown":
-      return { status: "unavailable", reason: "whether it was used before cannot be told" };
+      return {
+        status: "unavailable",
+        reason: "whether it was used before cannot be told, so make a new one",
+      };
   }
 }
 

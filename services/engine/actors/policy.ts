@@ -46,7 +46,7 @@ export function judgeActor(verification: Verification, policy: DegradedModePolic
       if (policy === "accept-self-reported") return ACCEPTED;
       return refused(
         `the proof cannot be checked now: ${reason ?? "no keys"}`,
-        "Nothing is wrong with the proof as far as is known. Send the call again shortly.",
+        "Nothing is known to be wrong with the proof. Send the call again shortly, best with a new one.",
         true,
       );
     case "absent":

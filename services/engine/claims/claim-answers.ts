@@ -153,6 +153,7 @@ export function emptyResult(claimRef: string | null, why: Emptiness, busy: boole
       waiting: why.waiting,
       capabilities: why.capabilities,
       assignee: why.assignee,
+      ...(why.independence === 0 ? {} : { independence: why.independence }),
       containers: why.containers,
       resources: why.resources,
       ...(busy ? { busy: 1 } : {}),

@@ -54,6 +54,8 @@ function warning({ code, until }: Obstacle, item: ItemState): string[] {
       return ["it needs capabilities that this call does not name"];
     case "assignee":
       return ["it is meant for another agent"];
+    case "independence":
+      return ["you wrote what its review must be independent of: a verdict of yours will be refused"];
     case "role":
     case "dead":
     case "claimed":

@@ -18,7 +18,9 @@ export function groupCalls(calls: readonly ClaimCall[], particular: ReadonlySet<
   for (const call of calls) {
     if (call.target.kind === "item") continue;
     const { predicate } = call.target;
-    const agent = particular.has(call.agent) ? call.agent : null;
+    // A review may be kept from one of them who did the work: what is offered depends on who asks.
+    const asksForReview = predicate.roles.includes("review");
+    const agent = asksForReview || particular.has(call.agent) ? call.agent : null;
     const key = `${agent ?? ""}\u0001${predicate.key}`;
     const group = groups.get(key);
     if (group) group.calls.push(call);

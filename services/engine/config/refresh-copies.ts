@@ -75,10 +75,11 @@ async function bringInLine(
 }
 
 /** As {@link startCopies} writes it: the database keeps the keys of an object in an order of its own. */
-function inOrder({ startGateOpen, resources }: CopiedItem["copies"]): CopiedItem["copies"] {
+function inOrder({ startGateOpen, resources, reviewExcludes }: CopiedItem["copies"]): CopiedItem["copies"] {
   return {
     startGateOpen,
     resources: resources?.map(({ key, mode, capacity }) => ({ key, mode, capacity })) ?? null,
+    reviewExcludes,
   };
 }
 

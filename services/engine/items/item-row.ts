@@ -19,7 +19,11 @@ export function toItemRow(
   schema: ItemSchema,
   filled: ReadonlySet<string> = new Set(),
 ): NewItemRow {
-  const { startGateOpen, resources } = startCopies(schema, filled);
+  const { startGateOpen, resources } = startCopies(
+    schema,
+    // Whoever wrote them comes with the notes, which are written after their item.
+    new Map([...filled].map((key) => [key, null])),
+  );
   return {
     id,
     root_id: ancestors[0] ?? id,

@@ -12,6 +12,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { fault, type MusterError } from "../../contract/errors.ts";
 import { NOTE_BODY_SIZE_MAX_BYTES, TEXT_VERSIONS_KEPT } from "../../contract/limits.ts";
 import type { ItemSchema, Phase } from "../../core/schemas/item-schema.ts";
+import { concernsCopies } from "../../core/schemas/start-copies.ts";
 import type { AppliedEdit } from "../../core/texts/edit-text.ts";
 import type { Author, World } from "../../core/world.ts";
 import { refreshCopiesBy } from "../config/refresh-copies.ts";
@@ -112,15 +113,13 @@ export async function writeNotes(
   });
 }
 
-/** Offers are filtered by a copy of what the notes say of an item's start. */
+/** Offers are filtered by a copy of what the notes say of an item's start and review. */
 export async function refreshStarts(
   tx: Handle,
   schemas: Schemas,
   touched: readonly { readonly item: NoteTarget; readonly key: string }[],
 ): Promise<ReadonlySet<string>> {
-  const asked = touched.filter(({ item, key }) =>
-    schemas.of(item).notes.some((note) => note.key === key && note.required && note.role === "queue"),
-  );
+  const asked = touched.filter(({ item, key }) => concernsCopies(schemas.of(item), key));
   return await refreshCopiesBy(tx, schemas, [...new Set(asked.map(({ item }) => item.id))]);
 }
 

@@ -69,30 +69,45 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
           "finishing its children; a selector with containers: true, or one that names its type, is offered it as it is",
         ),
       ];
-    case "capabilities": {
-      const missing = item.needs.filter((need) => !asker.capabilities.includes(need));
-      return [
-        reason(
-          "capabilities",
-          `it needs ${missing.join(", ")}`,
-          "asking with these capabilities, or changing what the item needs",
-        ),
-      ];
-    }
+    case "capabilities":
     case "assignee":
-      return [
-        reason(
-          "assignee",
-          "it is assigned to another agent",
-          "asking as its assignee, or changing or clearing the assignee",
-        ),
-      ];
+    case "independence":
+      return [notForAsker(obstacle.code, about)];
     case "start_gate":
       return [
         reason("start_gate", "what must be written before it starts is missing", "writing the missing notes"),
       ];
     case "resources":
       return about.contended === null ? [] : [contendedReason(item, about.contended, obstacle.until)];
+  }
+}
+
+/** Others may be offered it. */
+function notForAsker(
+  code: "capabilities" | "assignee" | "independence",
+  { item, asker }: Explained,
+): ExplainReason {
+  switch (code) {
+    case "capabilities": {
+      const missing = item.needs.filter((need) => !asker.capabilities.includes(need));
+      return reason(
+        code,
+        `it needs ${missing.join(", ")}`,
+        "asking with these capabilities, or changing what the item needs",
+      );
+    }
+    case "assignee":
+      return reason(
+        code,
+        "it is assigned to another agent",
+        "asking as its assignee, or changing or clearing the assignee",
+      );
+    case "independence":
+      return reason(
+        code,
+        "you wrote what its review must be independent of",
+        "somebody else, who can claim and review it; an operator can take it past a review that nobody may do",
+      );
   }
 }
 

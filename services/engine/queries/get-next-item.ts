@@ -139,7 +139,7 @@ function whyNothing(why: Emptiness): Pick<GetNextItemOutput, "excluded" | "nextA
   } = why;
   const counts = { claimed, ancestorClaimed, dependencyBlocked, waiting, capabilities, assignee, containers };
   return {
-    excluded: { ...counts, resources },
+    excluded: { ...counts, ...(why.independence === 0 ? {} : { independence: why.independence }), resources },
     ...(why.nextAt === null ? {} : { nextAt: new Date(why.nextAt).toISOString() }),
   };
 }

@@ -11,6 +11,7 @@ import { ASKERS, randomGraph } from "../../support/random-graph.ts";
 const OFFERS: readonly Offer[] = [
   { roles: ["queue"], containers: false, startable: false },
   { roles: ["queue", "work", "review"], containers: true, startable: true },
+  { roles: ["review"], containers: true, startable: false },
   { roles: ["work"], containers: false, startable: false },
 ];
 
@@ -23,13 +24,16 @@ describe("readiness in SQL", () => {
 
   it("says of every item of 300 random graphs what the pure function says", async () => {
     await fc.assert(
-      fc.asyncProperty(randomGraph(12), fc.integer({ min: 0, max: 11 }), async (graph, gated) => {
+      fc.asyncProperty(randomGraph(12), fc.nat(11), fc.nat(11), async (graph, gated, reviewed) => {
         await sql`truncate items cascade`.execute(database.db);
         await plantGraph(database.db, graph.items, graph.edges);
         const gatedId = graph.items[gated % graph.items.length]?.id;
         await sql`update item_state set start_gate_open = false where item_id = ${gatedId}`.execute(
           database.db,
         );
+        const reviewedId = graph.items[reviewed % graph.items.length]?.id;
+        await sql`update item_state set review_excludes = ${ASKERS.flatMap(({ agent }) => agent ?? []).slice(0, 1)}
+          where item_id = ${reviewedId}`.execute(database.db);
         const { rows } = await sql<StateRow & { now: Date }>`
           select ${sql.raw(STATE_COLUMNS)}, muster_now() as now from item_state s`.execute(database.db);
         for (const asker of ASKERS) {

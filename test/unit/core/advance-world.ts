@@ -88,6 +88,7 @@ function stateOf(id: string, spec: ItemSpec, states: ReadonlyMap<string, ItemSta
     leased: [],
     lostLeases: [],
     reviewRounds: 0,
+    reviewExcludes: [],
     ...rest,
     claim:
       claim === undefined

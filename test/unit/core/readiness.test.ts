@@ -40,6 +40,7 @@ const READY: ItemState = {
   leased: [],
   lostLeases: [],
   reviewRounds: 0,
+  reviewExcludes: [],
 };
 const QUEUE: Offer = { roles: ["queue"], containers: false, startable: false };
 const ADA: Asker = { agent: "ada", capabilities: ["gpu"] };

@@ -37,6 +37,7 @@ export function item(id: string, state: Partial<ItemState> = {}): ItemState {
     leased: [],
     lostLeases: [],
     reviewRounds: 0,
+    reviewExcludes: [],
     ...state,
   };
 }
