@@ -9,6 +9,7 @@ import type {
 } from "./lease-tables.ts";
 import type { ApiTokensTable, CallColumns } from "./credential-tables.ts";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
+import type { RetentionPassesTable, RootBreakersTable, RootEndsTable } from "./trouble-tables.ts";
 import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
 export interface SettingsTable {
@@ -36,6 +37,7 @@ export interface ItemsTable {
   priority: Priority;
   complexity: number | null;
   requires_verification: boolean;
+  due_at: Instant | null;
   version: Generated<number>;
   created_at: DefaultInstant;
   modified_at: DefaultInstant;
@@ -103,6 +105,8 @@ export interface AttemptsTable {
   claimed_at: Instant;
   ended_at: Instant | null;
   end_reason: "completed" | "released" | "expired" | "revoked" | "failed" | null;
+  /** Whose fault a failed one was. */
+  failure: "item" | "environment" | null;
   detail: string | null;
   usage: Json<Record<string, unknown>> | null;
   /** The transaction that ended it; readers find new ends by it. */
@@ -268,4 +272,7 @@ export interface Database {
   note_versions: NoteVersionsTable;
   item_versions: ItemVersionsTable;
   search_texts: SearchTextsTable;
+  retention_passes: RetentionPassesTable;
+  root_ends: RootEndsTable;
+  root_breakers: RootBreakersTable;
 }

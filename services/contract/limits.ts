@@ -77,8 +77,6 @@ export const TOKEN_LIFE_DEFAULT_DAYS = 90;
 export const TOKEN_LIFE_MAX_DAYS = 366;
 export const TOKEN_NAME_LENGTH_MAX = 120;
 export const TOKEN_ROOTS_MAX = 100;
-/** How long the rows of calls and changes are kept. */
-export const AUDIT_KEPT_DAYS = 90;
 
 export const ACTOR_ID_LENGTH_MAX = 500;
 export const ACTOR_PROOF_LENGTH_MAX = 10_000;
@@ -98,7 +96,5 @@ export const TTL_MIN_SECONDS = 1;
 export const TTL_MAX_SECONDS = 86_400;
 export const TTL_DEFAULT_SECONDS = 900;
 
-/** How long a delete can be undone. */
-export const TRASH_KEPT_DAYS = 30;
 /** Notes that one transition may bring along. */
 export const NOTES_PER_TRANSITION_MAX = 20;

@@ -22,6 +22,7 @@ import type { Caller, Engine } from "./engine.ts";
 import { identify } from "./identity.ts";
 import { readsOf } from "./queries/reads.ts";
 import { completeTree } from "./trees/complete-tree.ts";
+import { createRetention } from "./retention/create-retention.ts";
 import { writesOf } from "./writing/writes.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
@@ -72,6 +73,7 @@ export function createEngine(deps: EngineDeps): Engine {
       }
     },
     sweep: (signal) => sweepClaims(deps, signal),
+    retain: createRetention(deps),
     sweepAgeMs: () => sweepAgeMs(deps.db),
     drain: () => waiters.drain(),
     async close() {

@@ -4,6 +4,7 @@ import type { Database } from "../../db/schema.ts";
 import type { Coordination } from "../coordination/port.ts";
 import type { Identity } from "../core/claim.ts";
 import type { SchemaSource } from "./config/schema-source.ts";
+import { DEFAULT_RETENTION, type RetentionWindows } from "../core/retention.ts";
 import type { ItemSchema } from "../core/schemas/item-schema.ts";
 import type { ItemPolicy, ItemState } from "../core/state.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
@@ -26,6 +27,7 @@ export interface EngineSettings {
   readonly maxWaiters: number;
   /** How many calls one flush may carry. */
   readonly maxBatch: number;
+  readonly retention: RetentionWindows;
   /** Where `bodyFromFile` reads from; null: it is off. */
   readonly filesDir: string | null;
 }
@@ -36,6 +38,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   resourceLeases: true,
   maxWaiters: 1_000,
   maxBatch: 64,
+  retention: DEFAULT_RETENTION,
   filesDir: null,
 };
 

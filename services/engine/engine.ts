@@ -30,6 +30,8 @@ export interface Engine {
   sweep(signal: AbortSignal): Promise<SweepReport>;
   /** Milliseconds since anybody swept, in any process; null if nobody ever did. */
   sweepAgeMs(): Promise<number | null>;
+  /** Lets go of a little of what is older than its window; what a retention loop calls, again while there is more. */
+  retain(signal: AbortSignal): Promise<RetainReport>;
   /** Answers waiting claims with an empty result, and lets nobody wait any more. */
   drain(): void;
   close(): Promise<void>;
@@ -40,5 +42,11 @@ export interface SweepReport {
   readonly requeued: number;
   readonly dead: number;
   /** True when the batch was full: call again at once. */
+  readonly more: boolean;
+}
+
+export interface RetainReport {
+  readonly deleted: number;
+  /** True when there is more: call again, and let others have the database in between. */
   readonly more: boolean;
 }

@@ -148,9 +148,13 @@ function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngin
   };
 }
 
-function settingsOf({ filesDir, resourceLeases }: EngineOptions, { identity }: ServerConfig): EngineSettings {
+function settingsOf(
+  { filesDir, resourceLeases }: EngineOptions,
+  { identity, retention }: ServerConfig,
+): EngineSettings {
   return {
     ...DEFAULT_SETTINGS,
+    retention,
     identity: identity ?? DEFAULT_SETTINGS.identity,
     filesDir: filesDir ?? null,
     resourceLeases: resourceLeases ?? DEFAULT_SETTINGS.resourceLeases,

@@ -5,6 +5,8 @@
  *            ▲                                    │
  *            └───────── at once, if more ─────────┘
  *
+ * Beside it a loop of its own lets go of what is old (`retention-loop.ts`).
+ *
  * It holds no state that matters. Any number of schedulers may run at once: a claim is ended
  * under its own fence, once. If none runs, claims free what stands in their way themselves and
  * an API sweeps in its stead (`stand-in-sweep.ts`).
@@ -13,10 +15,11 @@ import type { Engine } from "../engine/engine.ts";
 import type { DueInstant, Instants } from "../engine/instants.ts";
 import type { Log } from "../runtime/log.ts";
 import { createPacedLoop, type PacedLoop } from "../runtime/paced-loop.ts";
+import { createRetentionLoop } from "./retention-loop.ts";
 import type { InstantSource } from "./instant-source.ts";
 
 export interface SchedulerDeps {
-  readonly engine: Pick<Engine, "sweep">;
+  readonly engine: Pick<Engine, "sweep" | "retain">;
   readonly instants: Instants;
   readonly source: InstantSource;
   readonly log: Pick<Log, "info" | "warn">;
@@ -61,10 +64,17 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     else sweep.nudge();
   });
 
+  const retention = createRetentionLoop(deps);
+
   return {
-    start: () => sweep.start(),
+    start() {
+      sweep.start();
+      retention.start();
+    },
     swept: () => sweep.ranOnce(),
-    stop: () => sweep.stop(),
+    async stop() {
+      await Promise.all([sweep.stop(), retention.stop()]);
+    },
   };
 }
 

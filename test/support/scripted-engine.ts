@@ -28,6 +28,7 @@ export function scriptedEngine(
       return Promise.resolve(call).then(script);
     },
     sweep: () => Promise.resolve({ freed: 0, requeued: 0, dead: 0, more: false }),
+    retain: () => Promise.resolve({ deleted: 0, more: false }),
     sweepAgeMs: () => Promise.resolve(null),
     drain() {
       drained = true;

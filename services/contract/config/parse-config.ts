@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { ConfigLayer } from "../../core/schemas/config-layer.ts";
+import type { RetentionWindows } from "../../core/retention.ts";
 import type { ActorAuthentication } from "./actor-authentication.ts";
 import { describe, pathText } from "../parse.ts";
 import { nearestName } from "../unknown-key.ts";
@@ -13,6 +14,7 @@ import { seatFaults } from "./seat-faults.ts";
 import { projectSections, type ProjectSections, serverSections, type ServerSections } from "./sections.ts";
 import { isRecord, type KnownKeys, separateUnknown } from "./separate-unknown.ts";
 import { toLayer } from "./to-layer.ts";
+import { toRetention } from "./to-retention.ts";
 
 /** What the clients of task-orchestrator read for themselves. */
 const CLIENT_SECTIONS = ["project", "retrospective", "orchestration", "actor_attribution"];
@@ -39,6 +41,7 @@ export interface ServerConfig extends Said {
   readonly identity: "session" | "actor" | null;
   /** Undefined: nothing is verified. */
   readonly actorAuthentication: ActorAuthentication | undefined;
+  readonly retention: RetentionWindows;
 }
 
 export type Parsed<C> =
@@ -61,6 +64,7 @@ export function parseServerConfig(data: unknown): Parsed<ServerConfig> {
     warnings: [...said.warnings, ...serverHintsOf(sections)],
     identity: sections.identity ?? null,
     actorAuthentication: sections.actor_authentication,
+    retention: toRetention(sections.retention),
   }));
 }
 

@@ -3,7 +3,7 @@
  * that is skipped because it is wrong would leave a gate open that somebody meant to close.
  *
  * Keys are those of task-orchestrator, so that its files work as they are. Ours are `shared`
- * resources, `retry`, `on_cancelled`, `identity`, and the retry keys of a type.
+ * resources, `retry`, `on_cancelled`, `identity`, `retention`, and the retry keys of a type.
  */
 import { z } from "zod";
 import { NOTE_KEY_LENGTH_MAX, STATUS_LABEL_LENGTH_MAX, TAG_LENGTH_MAX, TYPE_LENGTH_MAX } from "../limits.ts";
@@ -150,10 +150,28 @@ export const projectSections = z.strictObject({
   project: z.strictObject({ rootId: z.string().nullish(), name: text }).optional(),
 });
 
+const days = z.int().min(1).max(3_660);
+
+/** How long what has been is kept. A window of nothing is refused: it would let go of what is still read. */
+const retention = z.strictObject({
+  events_days: days.optional(),
+  audit_days: days.optional(),
+  attempts_days: days.optional(),
+  // Longer than any tenure, so that whatever an agent repeats is still known.
+  idempotency_hours: z.int().min(24).max(8_784).optional(),
+  trash_days: days.optional(),
+  versions_days: days.optional(),
+  transitions_days: days.optional(),
+  lease_history_days: days.optional(),
+  agents_days: days.optional(),
+});
+export type WrittenRetention = z.output<typeof retention>;
+
 /** What only the server's own file may say: it holds for everybody. */
 export const serverSections = projectSections.omit({ project: true }).extend({
   identity: z.enum(["session", "actor"]).optional(),
   actor_authentication: actorAuthentication.optional(),
+  retention: retention.default({}),
 });
 
 export type ProjectSections = z.output<typeof projectSections>;

@@ -4,6 +4,7 @@
  */
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import type { ServerConfig } from "../../contract/config/parse-config.ts";
+import { DEFAULT_RETENTION } from "../../core/retention.ts";
 import { EMPTY_LAYER } from "../../core/schemas/config-layer.ts";
 import type { EngineLog } from "../deps.ts";
 import { readServerConfig } from "./read-config.ts";
@@ -44,6 +45,7 @@ const NOTHING: ServerConfig = {
   warnings: [],
   identity: null,
   actorAuthentication: undefined,
+  retention: DEFAULT_RETENTION,
 };
 
 interface Loaded {
@@ -66,8 +68,11 @@ export function openServerConfig(options: ServerConfigOptions): ServerConfigFile
       // A file that goes away is likely being replaced, and gates do not open meanwhile.
       if (next.path === null) throw new BrokenServerConfig(loaded.path ?? "", ["it is no longer there"]);
       announce(log, next);
-      if (changesIdentity(first.config, next.config))
-        log.warn({ path: next.path }, "identity and actor_authentication take effect at the next start");
+      if (changesWhatStays(first.config, next.config))
+        log.warn(
+          { path: next.path },
+          "identity, actor_authentication and retention take effect at the next start",
+        );
       loaded = next;
       refused = null;
       for (const follower of followers) follower(next.config);
@@ -123,8 +128,8 @@ function announce(log: EngineLog, { path, config }: Loaded): void {
   for (const warning of warnings) log.warn({ path }, warning);
 }
 
-function changesIdentity(before: ServerConfig, after: ServerConfig): boolean {
-  const parts = ({ identity, actorAuthentication }: ServerConfig): string =>
-    JSON.stringify([identity, actorAuthentication]);
+function changesWhatStays(before: ServerConfig, after: ServerConfig): boolean {
+  const parts = ({ identity, actorAuthentication, retention }: ServerConfig): string =>
+    JSON.stringify([identity, actorAuthentication, retention]);
   return parts(before) !== parts(after);
 }

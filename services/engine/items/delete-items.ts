@@ -20,7 +20,6 @@ import { keepInTrash } from "../../../db/stores/trash-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { ElementFailure } from "../../contract/answers.ts";
 import { fault } from "../../contract/errors.ts";
-import { TRASH_KEPT_DAYS } from "../../contract/limits.ts";
 import type { DeleteItems, DeleteItemsOutput } from "../../contract/operations/manage-items.ts";
 import { type CascadeEvent, closeEmptied } from "../../core/cascade.ts";
 import { letGo } from "../../core/leases/hold-leases.ts";
@@ -106,7 +105,7 @@ async function deleteRoot(
       refuseChildren(deletion, recursive);
       await passDoors(deps, tx, call, deletion, dead);
       const detached = await detach(tx, call, deletion);
-      const answer = await discard(tx, call, deletion, detached);
+      const answer = await discard(tx, call, deletion, detached, deps.settings.retention.trashDays);
       world = deletion.world;
       return { answer, targetId: null };
     });
@@ -222,6 +221,7 @@ async function discard(
   call: WriteCall,
   { world, id, subtree }: Deletion,
   { freed, cascades }: Detached,
+  days: number,
 ): Promise<DeletedRoot> {
   await saveWorld(tx, world);
   const trashId = randomUUID();
@@ -230,7 +230,7 @@ async function discard(
     itemId: id,
     subtree,
     by: call.author,
-    days: TRASH_KEPT_DAYS,
+    days,
   });
   const { rootId } = world.get(id);
   const data = { trashId, descendants: subtree.length - 1 };

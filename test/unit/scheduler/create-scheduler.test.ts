@@ -39,6 +39,7 @@ function setup(options: { readonly everyMs?: number; readonly sweep?: () => Prom
         state.sweeps += 1;
         return options.sweep ? options.sweep() : IDLE;
       },
+      retain: async () => ({ deleted: 0, more: false }),
     },
     instants: { next: async () => state.next, wakeWaiting: () => (state.woken += 1) },
     source,

@@ -18,6 +18,19 @@ describe("checking a configuration", () => {
     expect(faultsOf(parseProjectConfig("task"))).toEqual([expect.stringContaining("list of sections")]);
   });
 
+  it("windows of retention are set one by one, and none may be nothing or shorter than a tenure", () => {
+    const parsed = parseServerConfig({ retention: { events_days: 3, idempotency_hours: 24 } });
+    expect(parsed).toMatchObject({
+      ok: true,
+      config: { retention: { eventsDays: 3, idempotencyHours: 24, auditDays: 90 } },
+    });
+    const faults = faultsOf(parseServerConfig({ retention: { events_days: 0, idempotency_hours: 12 } }));
+    expect(faults.map((one) => one.split(":")[0])).toEqual([
+      "retention.events_days",
+      "retention.idempotency_hours",
+    ]);
+  });
+
   it("names every fault with its place and what would be right", () => {
     const faults = faultsOf(
       parseProjectConfig({
