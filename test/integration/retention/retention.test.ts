@@ -1,11 +1,10 @@
 /** What retention lets go of when its window is over, and what it never does. Time is moved. */
-import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { DEFAULT_RETENTION } from "../../../services/core/retention.ts";
 import { asking } from "../../support/asking.ts";
 import { describeEachDatabase } from "../../support/database.ts";
-import { createTestEngine, type TestEngine, worker } from "../../support/engine.ts";
+import { createTestEngine, type TestEngine } from "../../support/engine.ts";
 import { makeItem } from "../notes/notebook.ts";
 import { clearAll } from "./clear-all.ts";
 
@@ -187,7 +186,9 @@ describeEachDatabase("retention", (database) => {
     expect(await engine.engine.retain(signal)).toEqual({ deleted: 500, more: true });
     expect(await engine.engine.retain(signal)).toEqual({ deleted: 200, more: false });
     // A pass that is over rests, and looks again when the hour has passed.
-    await sql`insert into events (type, at) values ('old', muster_now() - interval '8 days')`.execute(database().db);
+    await sql`insert into events (type, at) values ('old', muster_now() - interval '8 days')`.execute(
+      database().db,
+    );
     expect(await engine.engine.retain(signal)).toEqual({ deleted: 0, more: false });
     await database().advance(HOUR_MS + 1_000);
     expect(await engine.engine.retain(signal)).toEqual({ deleted: 1, more: false });
@@ -211,15 +212,11 @@ describeEachDatabase("retention", (database) => {
     );
     const others = [createTestEngine(database()), createTestEngine(database())];
     const itemId = await makeItem(engine);
-    const [claimed, ...deleted] = await Promise.all([
-      engine.call("claim_item", {
-        actor: worker("ada"),
-        requestId: randomUUID(),
-        claims: [{ itemId, start: true }],
-      }),
-      ...[engine, ...others].map((one) => clearAll(one.engine)),
+    const [claimed, deleted] = await Promise.all([
+      asking(engine).claim("ada", { itemId, start: true }),
+      Promise.all([engine, ...others].map((one) => clearAll(one.engine))),
     ]);
-    expect(claimed).toMatchObject({ claims: [{ outcome: "success" }] });
+    expect(claimed).toMatchObject({ outcome: "success" });
     const first = deleted.reduce((sum, one) => sum + one, 0);
     // Whoever found another at it went home; what is left is the next round's.
     await database().advance(HOUR_MS + 1_000);
