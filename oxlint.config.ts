@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "services/coordination": { may: INNER, packages: ["ioredis"] },
   // Checks the proofs of actors for the engine; keys come from the network or a file.
   "services/verification": {
-    may: [...INNER, "services/engine/actors/verifier.ts"],
+    may: [...INNER, "services/engine/actors/verifier.ts", "services/engine/tokens/access-token-verifier.ts"],
     packages: ["jose"],
   },
   db: { may: INNER, packages: ["kysely", "pg", "@electric-sql/pglite"] },

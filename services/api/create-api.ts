@@ -1,8 +1,8 @@
 /**
  * The API process: one HTTP server for MCP and REST, thin over the engine.
  *
- *   socket limits -> Host and Origin -> /mcp          -> mcp/endpoint.ts
- *                                    -> anything else -> rest/app.ts
+ *   socket limits -> Host and Origin -> auth/gate.ts -> /mcp          -> mcp/endpoint.ts
+ *                                                    -> anything else -> rest/app.ts
  *
  * A server may listen before it can serve: until its health has started, only the probes
  * are answered, so that whoever waits for it is told what it waits for.
@@ -15,9 +15,16 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Hono } from "hono";
 import { REQUEST_BODY_SIZE_MAX_BYTES } from "../contract/limits.ts";
+import type { Counters } from "../coordination/port.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Credentials } from "../engine/tokens/credentials.ts";
 import type { Health } from "../runtime/health.ts";
 import type { Log } from "../runtime/log.ts";
+import { OPEN, type Admission } from "./auth/admission.ts";
+import { createChallenges } from "./auth/challenge.ts";
+import { createGate, type GateOptions, isRefusal } from "./auth/gate.ts";
+import { createMetadata } from "./auth/metadata.ts";
+import { sendGateRefusal } from "./auth/refuse.ts";
 import { Exchange } from "./http/exchange.ts";
 import { createGuard, type Refusal } from "./http/guard.ts";
 import { sendJson, sendRpcFault } from "./http/reply.ts";
@@ -47,12 +54,21 @@ export interface ApiConfig {
   readonly fastLane?: boolean;
 }
 
+/** Who may call. Without it nobody is asked, which is for loopback only. */
+export interface ApiAuth extends Pick<GateOptions, "mode" | "limits" | "trustedProxies" | "onRefused"> {
+  readonly credentials: Credentials | null;
+  readonly counters: Counters | null;
+  /** Issuers whose access tokens open the doors. */
+  readonly authorizationServers: readonly string[];
+}
+
 export interface ApiOptions {
   readonly engine: Engine;
   readonly log: Log;
   readonly config: ApiConfig;
   readonly health: Health;
   readonly about: About;
+  readonly auth?: ApiAuth;
 }
 
 export interface Api {
@@ -63,7 +79,8 @@ export interface Api {
 }
 
 /** Builds the API; nothing listens yet. */
-export function createApi({ engine, log, config, health, about }: ApiOptions): Api {
+export function createApi(options: ApiOptions): Api {
+  const { engine, log, config, health, auth = NOBODY_ASKED } = options;
   let url = "";
   let draining = false;
   let stopped: Promise<void> | undefined;
@@ -72,31 +89,19 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
     publicUrl: config.publicUrl,
     allowedHosts: config.allowedHosts,
   });
-  const mcp = createMcpEndpoint({
-    engine,
-    log,
-    toolbox: createToolbox(),
-    sessions: createSessions(config.secretKey),
-    info: serverInfo(config.version),
-    bodyLimitBytes: config.bodyLimitBytes ?? REQUEST_BODY_SIZE_MAX_BYTES,
-    fastLane: config.fastLane ?? true,
-  });
-  const rest = createRestApp({
-    engine,
-    log,
-    health,
-    about,
-    version: config.version,
-    baseUrl: () => config.publicUrl?.replace(/\/$/, "") ?? url,
-  });
+  const baseUrl = (): string => config.publicUrl?.replace(/\/$/, "") ?? url;
+  const { gate, metadata, mcp, rest } = createDoors(options, auth, baseUrl);
   const inFlight = new RequestsInFlight();
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const refusal = guard(exchange.request.headers);
     if (refusal !== null) return refuse(exchange, refusal);
     if (health.phase() === "starting" && !PROBES.has(exchange.path)) return refuseWhileStarting(exchange);
-    if (exchange.path === "/mcp") return mcp.handle(exchange);
-    return answerRest(exchange, rest);
+    if (metadata?.answer(exchange) === true) return;
+    const admission = PUBLIC.has(exchange.path) ? OPEN : await gate(exchange);
+    if (isRefusal(admission)) return sendGateRefusal(exchange, admission);
+    if (exchange.path === "/mcp") return mcp.handle(exchange, admission);
+    return answerRest(exchange, rest, admission);
   };
   const server = createLimitedServer((request, response) => {
     inFlight.add(response);
@@ -133,6 +138,55 @@ export function createApi({ engine, log, config, health, about }: ApiOptions): A
   };
 }
 
+function createDoors(
+  { engine, log, config, health, about }: ApiOptions,
+  auth: ApiAuth,
+  baseUrl: () => string,
+) {
+  const challenges = createChallenges(baseUrl);
+  const gate = createGate({ ...auth, challenges });
+  const metadata = auth.mode === "off" ? null : createMetadata(baseUrl, auth.authorizationServers);
+  const mcp = createMcpEndpoint({
+    engine,
+    log,
+    challenges,
+    toolbox: createToolbox(),
+    sessions: createSessions(config.secretKey),
+    info: serverInfo(config.version),
+    bodyLimitBytes: config.bodyLimitBytes ?? REQUEST_BODY_SIZE_MAX_BYTES,
+    fastLane: config.fastLane ?? true,
+  });
+  const rest = createRestApp({
+    engine,
+    log,
+    health,
+    // How much there is to do is nobody's business who was not asked who they are.
+    about: auth.mode === "off" ? about : { ...about, counts: () => Promise.resolve({}) },
+    version: config.version,
+    baseUrl,
+    challenges,
+  });
+  return { gate, metadata, mcp, rest };
+}
+
+const NOBODY_ASKED: ApiAuth = {
+  mode: "off",
+  credentials: null,
+  counters: null,
+  limits: { perCredential: null, perAddress: null },
+  trustedProxies: 0,
+  authorizationServers: [],
+};
+
+/** What says nothing about anybody's work: the page, the probes, what clients read before they have a credential. */
+const PUBLIC = new Set([
+  "/",
+  "/livez",
+  "/readyz",
+  "/.well-known/mcp-task-orchestrator.json",
+  "/api/v1/health",
+]);
+
 /** What is answered from the first moment on: who asks wants to know why nothing else is. */
 const PROBES = new Set(["/livez", "/readyz"]);
 
@@ -155,7 +209,7 @@ async function refuse(exchange: Exchange, { message, hint }: Refusal): Promise<v
 /** What a web `Request` can be made of; it refuses TRACE and what it has never heard of. */
 const REST_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-async function answerRest(exchange: Exchange, rest: Hono<RestEnv>): Promise<void> {
+async function answerRest(exchange: Exchange, rest: Hono<RestEnv>, admission: Admission): Promise<void> {
   const method = exchange.request.method ?? "GET";
   if (!REST_METHODS.has(method)) {
     const refusal = plainProblem(501, "method_not_implemented", "This method is not known here.");
@@ -165,7 +219,7 @@ async function answerRest(exchange: Exchange, rest: Hono<RestEnv>): Promise<void
   const accept = exchange.header("accept");
   const headers = accept === undefined ? {} : { accept };
   const request = new Request(exchange.url, { method, headers });
-  const answer = await rest.fetch(request, { exchange });
+  const answer = await rest.fetch(request, { exchange, admission });
   return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id });
 }
 

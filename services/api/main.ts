@@ -9,6 +9,7 @@ import { runProcess } from "../runtime/lifecycle.ts";
 import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
 import { createStandInSweep } from "../scheduler/stand-in-sweep.ts";
+import { accessTokensOf, authOf } from "./auth/configure.ts";
 import { countsOf } from "./counts.ts";
 import { createApi } from "./create-api.ts";
 import { listenOrExplain } from "./listen.ts";
@@ -28,6 +29,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
     const config = readConfig(apiConfig);
     const log = createLog({ service: "api", level: config.logLevel, to: "stderr" });
     lifecycle.logTo(log);
+    let url = "";
     const opened = await openEngine(lifecycle, {
       databaseUrl: config.databaseUrl,
       redisUrl: config.redisUrl,
@@ -36,6 +38,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       filesDir: config.filesDir,
       resourceLeases: config.resourceLeasesEnforced,
       degradedModePolicy: config.degradedModePolicy,
+      accessTokens: accessTokensOf(config, () => url),
       log,
     });
     const { engine, checks } = opened;
@@ -51,6 +54,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
           engine,
           log,
           health,
+          auth: authOf(config, opened),
           config: { ...listeningOf(config), secretKey: secret.read, version: VERSION },
           about: {
             mode: "as one of a fleet",
@@ -61,7 +65,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
         }),
       (started) => started.close(CALLS_DEADLINE_MS),
     );
-    const { url } = await listenOrExplain(api, config.port);
+    ({ url } = await listenOrExplain(api, config.port));
     const line = command.json
       ? JSON.stringify({ event: "listening", version: VERSION, url, pid: process.pid })
       : `Muster ${VERSION} listening on ${url}`;

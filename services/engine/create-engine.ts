@@ -7,6 +7,7 @@ import type { CompleteTreeInput } from "../contract/operations/complete-tree.ts"
 import { fault } from "../contract/errors.ts";
 import { operationByName } from "../contract/registry.ts";
 import { requireCapabilities } from "./access.ts";
+import { pinActors } from "./actors/pin-actors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
@@ -63,8 +64,10 @@ export function createEngine(deps: EngineDeps): Engine {
       if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
       try {
         const operation = operationByName.get(name);
-        if (operation !== undefined) requireCapabilities(caller.access, operation, input);
-        return await useCase(await admitActors(deps, name, input), caller);
+        if (operation === undefined) return await useCase(await admitActors(deps, name, input), caller);
+        requireCapabilities(caller.access, operation, input);
+        const named = pinActors(caller.access, operation, input);
+        return await useCase(await admitActors(deps, name, named), caller);
       } catch (error) {
         const shown = asFault(error);
         if (shown.code === "INTERNAL_ERROR")

@@ -4,23 +4,29 @@
  * that, so that a server can say meanwhile what it waits for.
  */
 import { basename, dirname } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../../db/open.ts";
 import { sqlState } from "../../db/transaction.ts";
 import { createLocalCoordination } from "../coordination/local/local-coordination.ts";
-import type { Coordination } from "../coordination/port.ts";
+import type { Coordination, Counters } from "../coordination/port.ts";
 import { ConfigError, UnavailableError } from "../runtime/exit.ts";
 import { type Check, CheckFailure } from "../runtime/health.ts";
 import type { Lifecycle } from "../runtime/lifecycle.ts";
 import type { Log } from "../runtime/log.ts";
 import { connectWithRetry } from "../runtime/retry.ts";
+import {
+  type AccessTokenOptions,
+  type AccessTokens,
+  createAccessTokens,
+  UnclearIssuer,
+} from "../verification/create-access-token-verifier.ts";
 import { createVerifier } from "../verification/create-verifier.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
 import { rememberFromNow } from "./actors/admit-actors.ts";
 import type { DegradedModePolicy } from "./actors/policy.ts";
 import { createDatabaseTime } from "./database-time.ts";
+import { findCoordinationFault } from "./coordination-fault.ts";
 import { createEngine } from "./create-engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
 import { actorAuthentication } from "../contract/config/actor-authentication.ts";
@@ -33,6 +39,7 @@ import { importGraph } from "./import/import-graph.ts";
 import type { ImportReport } from "./import/import-report.ts";
 import type { ImportSource } from "./import/source.ts";
 import { createInstants, type Instants } from "./instants.ts";
+import { type Credentials, createCredentials } from "./tokens/credentials.ts";
 import { sharedSecret } from "./shared-secret.ts";
 
 export interface EngineOptions {
@@ -50,12 +57,20 @@ export interface EngineOptions {
   readonly resourceLeases?: boolean | undefined;
   /** Wins over what the configuration file says. */
   readonly degradedModePolicy?: DegradedModePolicy | undefined;
+  /** Access tokens of an authorization server open the doors too. */
+  readonly accessTokens?: AccessTokenOptions | undefined;
   readonly log: Log;
 }
 
 export interface OpenEngine {
   readonly engine: Engine;
   readonly instants: Instants;
+  /** Judges what callers come with. */
+  readonly credentials: Credentials;
+  /** Whom clients get access tokens from. */
+  readonly authorizationServers: readonly string[];
+  /** Counts for all replicas. */
+  readonly counters: Counters;
   /** Waits for the database and checks its schema, or brings it up to date. Answers what it migrated. */
   prepare(options: { readonly migrate: boolean }): Promise<readonly string[]>;
   /** Looks once, without waiting. @throws ConfigError when the schema is missing, old or newer. */
@@ -105,18 +120,19 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     () => createEngine(deps),
     (opened) => opened.close(),
   );
-  const follow = async ({ layer }: ServerConfig): Promise<void> => {
-    if (await followServerConfig(deps, layer.fingerprint))
-      log.info({}, "items follow the configuration file");
-  };
-  config.onChange((next) => {
-    follow(next).catch((error: unknown) =>
-      log.error({ err: error }, "items could not follow the configuration file; they will at the next start"),
-    );
-  });
+  const accessTokens = accessTokensOf(options, config);
+  const credentials = await lifecycle.own(
+    "credentials",
+    () => createCredentials(deps, { accessTokens: accessTokens?.verifier ?? null }),
+    (opened) => opened.close(),
+  );
+  const follow = followFile(deps, config);
   return {
     engine,
     instants: createInstants(deps),
+    credentials,
+    authorizationServers: accessTokens?.authorizationServers ?? [],
+    counters: coordination.counters,
     async prepare(how) {
       const migrated = await connectWithRetry(() => prepareSchema(database, how.migrate), {
         name: database.kind === "pg" ? "PostgreSQL" : "the embedded database",
@@ -129,12 +145,30 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
       return migrated;
     },
     checkSchema: async () => void (await prepareSchema(database, false)),
-    checkCoordination: () => checkCoordination(coordination, log, lifecycle.stopping),
+    async checkCoordination() {
+      const fault = await findCoordinationFault(coordination, log, lifecycle.stopping);
+      if (fault !== null) throw new ConfigError(`Redis is not fit for Muster: ${fault}`);
+    },
     sharedSecret: () => sharedSecret(deps),
     followedConfig: () => followedServerConfig(deps.db),
     importGraph: (source) => importGraph(deps, source),
     checks: checksOf(database, coordination),
   };
+}
+
+/** Items are kept to the configuration file, now and whenever it changes. */
+function followFile(deps: EngineDeps, config: ServerConfigFile): (now: ServerConfig) => Promise<void> {
+  const { log } = deps;
+  const follow = async ({ layer }: ServerConfig): Promise<void> => {
+    if (await followServerConfig(deps, layer.fingerprint))
+      log.info({}, "items follow the configuration file");
+  };
+  config.onChange((next) => {
+    follow(next).catch((error: unknown) =>
+      log.error({ err: error }, "items could not follow the configuration file; they will at the next start"),
+    );
+  });
+  return follow;
 }
 
 function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngine["checks"] {
@@ -168,6 +202,16 @@ function actorRulesOf({ degradedModePolicy, log }: EngineOptions, config: Server
   if (verifier === null && policy === "reject")
     log.warn({}, "every change will be refused: actors have to be verified, and no verifier is configured");
   return { verifier, policy, singleUseProofs: section.verifier.jti_replay_protection };
+}
+
+function accessTokensOf({ accessTokens }: EngineOptions, config: ServerConfigFile): AccessTokens | null {
+  if (accessTokens === undefined) return null;
+  const section = config.current().actorAuthentication ?? actorAuthentication.parse(undefined);
+  try {
+    return createAccessTokens(accessTokens, section.verifier, projectFolder(config.path));
+  } catch (error) {
+    throw error instanceof UnclearIssuer ? new ConfigError(error.message, { cause: error }) : error;
+  }
 }
 
 /** Where relative paths of a configuration file start: beside it, or beside the folder of its own that it is in. */
@@ -247,21 +291,4 @@ export function asStartFailure(error: unknown): unknown {
       cause: error,
     },
   );
-}
-
-/** The wake-up channel may need a moment longer than the first answer; a wrong policy stays wrong. */
-const FAULT_TRIES = 5;
-const FAULT_PAUSE_MS = 300;
-
-async function checkCoordination(coordination: Coordination, log: Log, signal: AbortSignal): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const { state, fault } = await coordination.health();
-    if (state === "down") {
-      log.warn({}, "Redis is not reachable; serving without it and trying again until it is");
-      return;
-    }
-    if (fault === undefined) return;
-    if (tries === FAULT_TRIES) throw new ConfigError(`Redis is not fit for Muster: ${fault}`);
-    await wait(FAULT_PAUSE_MS, undefined, { signal });
-  }
 }

@@ -7,32 +7,69 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./exit.ts";
-import { behaving, coordinating, listening, observing, reaching, storing, VARIABLES } from "./settings.ts";
+import {
+  admitting,
+  behaving,
+  coordinating,
+  isLoopback,
+  listening,
+  observing,
+  reaching,
+  storing,
+  VARIABLES,
+} from "./settings.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Issue = z.core.$ZodIssue;
 
+// Judged also when something else is wrong, so that all faults are named at once.
+const whenReadable = ({ value }: { readonly value: unknown }): boolean =>
+  typeof value === "object" && value !== null;
+
+/** Where others can reach the door, they have to say who they are. */
+const guarded = {
+  path: ["host"],
+  error:
+    "is not a loopback address: without authentication anybody on the network could act. " +
+    "Use 127.0.0.1, or set MUSTER_AUTH to token or jwt",
+  when: whenReadable,
+};
+
+function isGuarded({ host, auth }: { readonly host: string; readonly auth: string }): boolean {
+  return auth !== "off" || typeof host !== "string" || isLoopback(host);
+}
+
 /** `muster start`: one process that does everything, embedded unless told otherwise. */
 export const aloneConfig = z
-  .object({ ...listening, ...storing, ...coordinating, ...behaving, logLevel: observing.logLevel })
+  .object({
+    ...listening,
+    ...admitting,
+    ...storing,
+    ...coordinating,
+    ...behaving,
+    logLevel: observing.logLevel,
+  })
+  .refine(isGuarded, guarded)
   .refine(({ databaseUrl, redisUrl }) => redisUrl === undefined || databaseUrl !== undefined, {
     path: ["redisUrl"],
     error:
       "is set without MUSTER_DATABASE_URL: the embedded database serves one process, which needs no Redis. " +
       "Set both, or neither",
-    // Judged also when something else is wrong, so that all faults are named at once.
-    when: ({ value }) => typeof value === "object" && value !== null,
+    when: whenReadable,
   });
 
 /** `muster api`: one of several. */
-export const apiConfig = z.object({
-  ...listening,
-  ...storing,
-  databaseUrl: storing.databaseUrl.unwrap(),
-  redisUrl: coordinating.redisUrl.unwrap(),
-  ...behaving,
-  ...observing,
-});
+export const apiConfig = z
+  .object({
+    ...listening,
+    ...admitting,
+    ...storing,
+    databaseUrl: storing.databaseUrl.unwrap(),
+    redisUrl: coordinating.redisUrl.unwrap(),
+    ...behaving,
+    ...observing,
+  })
+  .refine(isGuarded, guarded);
 
 /** `muster scheduler`: one of several; nobody calls it. */
 export const schedulerConfig = z.object({
@@ -49,6 +86,7 @@ export const databaseConfig = z.object({ ...storing, logLevel: observing.logLeve
 /** `muster doctor`: everything that any process would read, so that every fault is found. */
 export const doctorConfig = z.object({
   ...listening,
+  ...admitting,
   ...storing,
   ...coordinating,
   ...behaving,

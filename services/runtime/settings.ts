@@ -5,12 +5,22 @@
 import { isIPv4 } from "node:net";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
+import { ALGORITHMS } from "../contract/config/actor-authentication.ts";
 
 /** Which variable a setting comes from. A secret may also be in the file that `<NAME>_FILE` names. */
 export const VARIABLES = Object.freeze({
   host: { name: "MUSTER_HOST" },
   port: { name: "MUSTER_PORT" },
   auth: { name: "MUSTER_AUTH" },
+  jwtIssuer: { name: "MUSTER_JWT_ISSUER" },
+  jwtAudience: { name: "MUSTER_JWT_AUDIENCE" },
+  jwtAlgorithms: { name: "MUSTER_JWT_ALGORITHMS" },
+  oidcDiscovery: { name: "MUSTER_OIDC_DISCOVERY" },
+  jwksUrl: { name: "MUSTER_JWKS_URL" },
+  jwksPath: { name: "MUSTER_JWKS_PATH" },
+  rateLimit: { name: "MUSTER_RATE_LIMIT" },
+  rateLimitAddress: { name: "MUSTER_RATE_LIMIT_ADDRESS" },
+  trustedProxies: { name: "MUSTER_TRUSTED_PROXIES" },
   publicUrl: { name: "MUSTER_PUBLIC_URL" },
   allowedHosts: { name: "MUSTER_ALLOWED_HOSTS" },
   secretKey: { name: "MUSTER_SECRET_KEY", secret: true },
@@ -49,7 +59,7 @@ function urlOf(protocol: RegExp, example: string) {
 }
 
 /** `a, b` as a list; empty parts are what a trailing comma leaves. */
-function listOf(element: z.ZodType<string, string>) {
+function listOf<T extends string>(element: z.ZodType<T, string>) {
   const split = z.string().transform((text) =>
     text
       .split(",")
@@ -73,19 +83,13 @@ const httpUrl = urlOf(/^https?$/, "http://127.0.0.1:3001");
 export const listening = {
   host: z
     .string()
-    .refine(isLoopback, {
-      error: (issue) =>
-        `is ${String(issue.input)}, which is not a loopback address: without authentication anybody on ` +
-        "the network could act. Use 127.0.0.1",
-    })
     .default("127.0.0.1")
-    .describe("Address to listen on. Only loopback, while there is no authentication."),
+    .describe("Address to listen on. Only loopback, while MUSTER_AUTH is off."),
   port: portNumber.default(3001).describe("Port to listen on; 0 takes any free one."),
   auth: z
     .enum(["off", "token", "jwt"])
-    .refine((auth) => auth === "off", { error: "is not available in this version: leave it off" })
     .default("off")
-    .describe("How callers prove who they are."),
+    .describe("How callers prove who they are: not at all, with tokens of Muster, or with those and JWTs."),
   publicUrl: httpUrl
     .optional()
     .describe("Address under which clients reach it, when a proxy stands before it."),
@@ -99,6 +103,38 @@ export const listening = {
     .describe(
       "Signs session ids; the same on all replicas. Alone, it is made and kept in the data directory.",
     ),
+};
+
+const callsPerMinute = z.coerce
+  .number("must be a number of calls per minute, 0 for as many as come")
+  .int("must be a whole number")
+  .min(0, "must be 0 or more");
+
+/** Who issues the access tokens that open the doors, and how much one caller may ask for. */
+export const admitting = {
+  jwtIssuer: z.string().min(1).optional().describe("Issuer of access tokens; discovery says it by itself."),
+  jwtAudience: listOf(z.string())
+    .optional()
+    .describe("Names of this server in access tokens; without it, its address with and without /mcp."),
+  jwtAlgorithms: listOf(z.enum(ALGORITHMS, { error: `must be among ${ALGORITHMS.join(", ")}` }))
+    .default(["RS256", "PS256", "ES256", "EdDSA"])
+    .describe("Algorithms that access tokens may be signed with."),
+  oidcDiscovery: httpUrl.optional().describe("OpenID document of the issuer, which says where its keys are."),
+  jwksUrl: httpUrl.optional().describe("Address of the issuer's keys."),
+  jwksPath: path.optional().describe("File of the issuer's keys."),
+  rateLimit: callsPerMinute
+    .optional()
+    .describe("Calls per minute of one credential, over all replicas; 60000 unless MUSTER_AUTH is off."),
+  rateLimitAddress: callsPerMinute
+    .optional()
+    .describe("Calls per minute from one address, over all replicas; 120000 unless MUSTER_AUTH is off."),
+  trustedProxies: z.coerce
+    .number("must be a number of proxies")
+    .int("must be a whole number")
+    .min(0, "must be 0 or more")
+    .max(16, "must be 16 or less")
+    .default(0)
+    .describe("Proxies of yours before this server that write X-Forwarded-For."),
 };
 
 /** Where the truth is. */
@@ -131,7 +167,9 @@ export const behaving = {
       "What to do with an actor whose proof cannot be checked now; wins over the configuration file.",
     ),
   resourceLeasesEnforced: z
-    .stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive", error: "must be true or false" })
+    // Not zod's own reader of booleans: its faults would hide those of settings that depend on each other.
+    .enum(["true", "false"], { error: "must be true or false" })
+    .transform((text) => text === "true")
     .default(true)
     .describe("false stops taking resource leases; what is held is still released."),
 };

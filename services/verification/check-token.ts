@@ -42,11 +42,11 @@ export async function checkToken(proof: Proof, find: JWTVerifyGetKey, rules: Tok
   }
 }
 
-function asAudience(audience: string | readonly string[]): string | string[] {
+export function asAudience(audience: string | readonly string[]): string | string[] {
   return typeof audience === "string" ? audience : [...audience];
 }
 
-async function verifySignature(
+export async function verifySignature(
   text: string,
   find: JWTVerifyGetKey,
   options: JWTVerifyOptions,
@@ -104,7 +104,7 @@ export function rejected(failureKind: Rejected["failureKind"], reason: string): 
 }
 
 /** What went wrong, in our words. What is not known to be the proof's fault is called internal. */
-function toRejection(error: unknown): Rejected {
+export function toRejection(error: unknown): Rejected {
   if (error instanceof errors.JWTExpired) return rejected("claims", "it has expired");
   if (error instanceof errors.JWTClaimValidationFailed) return rejected("claims", claimReason(error.claim));
   if (error instanceof errors.JOSEAlgNotAllowed) return rejected("policy", "its algorithm is not allowed");

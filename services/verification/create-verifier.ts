@@ -47,7 +47,13 @@ export function createVerifier(
   );
 }
 
-function keySource(section: VerifierSection, folder: string): LoadKeys | null {
+type KeySourceSection = Pick<
+  VerifierSection,
+  "oidc_discovery" | "jwks_uri" | "jwks_path" | "allow_insecure_url"
+>;
+
+/** Null where no key set is named. */
+export function keySource(section: KeySourceSection, folder: string): LoadKeys | null {
   const { oidc_discovery: discovery, jwks_uri: uri, jwks_path: path } = section;
   if (discovery !== undefined) return keysFromDiscovery(discovery, section.allow_insecure_url);
   if (uri !== undefined) return keysFromUri(uri);

@@ -1,6 +1,6 @@
 /** Verifies proofs with one key set: by address, by file, or by OpenID discovery. */
 import { decodeProtectedHeader, errors } from "jose";
-import type { Finding, ProofVerifier } from "../engine/actors/verifier.ts";
+import type { Finding, ProofVerifier, Rejected, Unavailable } from "../engine/actors/verifier.ts";
 import { checkToken, rejected, type TokenRules } from "./check-token.ts";
 import type { KeptKeys, KeyCache } from "./key-cache.ts";
 import type { KeySet } from "./key-sources.ts";
@@ -24,10 +24,10 @@ export function createKeySetVerifier(cache: KeyCache<KeySet>, rules: TokenRules)
 }
 
 /** Checks with the keys at hand, and once more with newer ones if there is none for the proof. */
-export async function withNewestKeys<K>(
+export async function withNewestKeys<K, F>(
   cache: KeyCache<K>,
-  check: (kept: KeptKeys<K>) => Promise<Finding>,
-): Promise<Finding> {
+  check: (kept: KeptKeys<K>) => Promise<F>,
+): Promise<F | Rejected | Unavailable> {
   try {
     const kept = await cache.current();
     const first = await orNull(check(kept));
@@ -41,7 +41,7 @@ export async function withNewestKeys<K>(
   }
 }
 
-async function orNull(checking: Promise<Finding>): Promise<Finding | null> {
+async function orNull<F>(checking: Promise<F>): Promise<F | null> {
   try {
     return await checking;
   } catch (error) {
@@ -51,7 +51,7 @@ async function orNull(checking: Promise<Finding>): Promise<Finding | null> {
 }
 
 /** What is wrong with a proof before anything is known of its keys; null if nothing is. */
-export function refuseHeader(text: string, algorithms: readonly string[]): Finding | null {
+export function refuseHeader(text: string, algorithms: readonly string[]): Rejected | null {
   try {
     const { alg } = decodeProtectedHeader(text);
     return alg !== undefined && algorithms.includes(alg)

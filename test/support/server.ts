@@ -1,6 +1,6 @@
 /** A real HTTP server of ours on a free port, for tests that speak to it as clients do. */
 import type { DatabaseKind } from "../../db/open.ts";
-import { createApi, type Api, type ApiConfig } from "../../services/api/create-api.ts";
+import { createApi, type Api, type ApiAuth, type ApiConfig } from "../../services/api/create-api.ts";
 import type { About } from "../../services/api/rest/status-page.ts";
 import type { Engine } from "../../services/engine/engine.ts";
 import { createHealth, type Check } from "../../services/runtime/health.ts";
@@ -27,6 +27,8 @@ export interface TestServerOptions {
   /** What `/readyz` looks at. */
   readonly checks?: Readonly<Record<string, Check>>;
   readonly about?: Partial<About>;
+  /** Who may call; anybody without. */
+  readonly auth?: ApiAuth;
 }
 
 /** Serves an engine that the test owns; closing leaves the engine open. */
@@ -49,6 +51,7 @@ export async function serveEngine(engine: Engine, options: TestServerOptions = {
       ...options.config,
     },
     health,
+    ...(options.auth !== undefined && { auth: options.auth }),
     about: {
       mode: "alone",
       data: "a test",

@@ -10,7 +10,6 @@
  * is no stream to resume, and nothing stored that a client could end. A claim does not
  * end with a polite goodbye either; it lapses, or is released.
  */
-import { FULL_ACCESS } from "../../engine/access.ts";
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -22,6 +21,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Toolset } from "../../contract/operation.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
+import { type Admission, callerOf } from "../auth/admission.ts";
+import type { Challenges } from "../auth/challenge.ts";
+import { missingScopes, sendScopeChallenge } from "../auth/step-up.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { readBody } from "../http/read-body.ts";
@@ -30,14 +32,14 @@ import { sendWebResponse } from "../http/web-response.ts";
 import type { Sessions } from "../session.ts";
 import { callTool, type ResultForm } from "./call-tool.ts";
 import { plainAnswer, recognisePlainCall } from "./fast-lane.ts";
-import { legacyIdentity, modernIdentity, type Identity } from "./identity.ts";
+import { legacyIdentity, modernIdentity } from "./identity.ts";
 import { serveLegacy } from "./legacy-leg.ts";
 import { createProtocolServer, unknownTool, type ToolHandlers } from "./protocol-server.ts";
 import { TOOLSETS, type Toolbox } from "./tools.ts";
 
 export interface McpEndpoint {
   /** Answers one request; never rejects for what a client sent. */
-  handle(exchange: Exchange): Promise<void>;
+  handle(exchange: Exchange, admission: Admission): Promise<void>;
   /** Ends what is still being answered. */
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export interface McpEndpointOptions {
   readonly bodyLimitBytes: number;
   /** False sends every call through the SDK: for comparing the two. */
   readonly fastLane: boolean;
+  readonly challenges: Challenges;
 }
 
 /** What the URL asks for. */
@@ -74,7 +77,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   );
 
   return {
-    async handle(exchange) {
+    async handle(exchange, admission) {
       const { response } = exchange;
       const body = await readJson(exchange, options.bodyLimitBytes);
       if (body === NOTHING) return;
@@ -85,7 +88,9 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const legacy = kind === "legacy";
       const identity = legacy ? legacyIdentity(exchange, body, sessions) : modernIdentity(exchange, body);
       if ("message" in identity) return sendRpcFault(response, identity);
-      const caller = callerOf(exchange, identity);
+      const caller = callerOf(exchange, admission, identity);
+      const missing = missingScopes(admission, body, (name) => toolbox.find(view.toolset, name));
+      if (missing !== null) return sendScopeChallenge(exchange, admission, missing, options.challenges);
 
       const plain = legacy || !options.fastLane ? null : recognisePlainCall(exchange, body);
       const operation = plain && toolbox.find(view.toolset, plain.name);
@@ -141,7 +146,11 @@ async function readJson(exchange: Exchange, limitBytes: number): Promise<unknown
   if (body.kind === "gone") return NOTHING;
   if (body.kind === "too_large") {
     const message = `The request body is larger than ${limitBytes} bytes. Split the batch or shorten the text.`;
-    refuseBody(request, response, rpcFaultText({ status: 413, message, data: { limit_bytes: limitBytes } }));
+    refuseBody(
+      request,
+      response,
+      rpcFaultText({ status: 413, code: INVALID_REQUEST, message, data: { limit_bytes: limitBytes } }),
+    );
     return NOTHING;
   }
   try {
@@ -164,20 +173,6 @@ function readView(query: URLSearchParams): View | { readonly message: string } {
   if (form !== "structured" && form !== "text")
     return { message: "Unknown results. Use structured or text." };
   return { toolset, form };
-}
-
-/** Credentials do not exist yet; the door is open to this machine's user. */
-function callerOf(exchange: Exchange, identity: Identity): Caller {
-  return {
-    access: FULL_ACCESS,
-    credential: null,
-    session: identity.session,
-    client: identity.client,
-    requestId: exchange.id,
-    get signal() {
-      return exchange.signal;
-    },
-  };
 }
 
 function handlersFor(options: McpEndpointOptions, view: View, caller: Caller): ToolHandlers {

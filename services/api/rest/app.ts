@@ -3,6 +3,8 @@
  * One table of routes; a path that exists answers other methods with 405 and what it
  * allows, and a path that does not answers 404.
  */
+import type { Admission } from "../auth/admission.ts";
+import type { Challenges } from "../auth/challenge.ts";
 import { Hono, type Context } from "hono";
 import type { Engine } from "../../engine/engine.ts";
 import type { Health } from "../../runtime/health.ts";
@@ -22,13 +24,14 @@ export interface RestOptions {
   readonly health: Health;
   readonly about: About;
   readonly version: string;
+  readonly challenges: Challenges;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
 }
 
 /** What Hono carries along with each request. */
 export interface RestEnv {
-  readonly Bindings: { readonly exchange: Exchange };
+  readonly Bindings: { readonly exchange: Exchange; readonly admission: Admission };
 }
 
 type Handler = (context: Context<RestEnv>) => Response | Promise<Response>;
@@ -68,15 +71,16 @@ function notAllowed(path: string, methods: readonly string[]): Response {
   return plainProblem(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
 }
 
-function table({ engine, log }: RestOptions, routes: readonly Route[]): Handler {
+function table({ engine, log, challenges }: RestOptions, routes: readonly Route[]): Handler {
   const find = createRouter(routes);
-  return async ({ req, env: { exchange } }) => {
+  return async ({ req, env: { exchange, admission } }) => {
     const path = exchange.path.slice(API_BASE.length);
     const found = find(path);
     if (found === null) return nothingHere();
     const method = req.method === "HEAD" ? "GET" : req.method;
     const row = found.rows.find((one) => one.method === method);
-    if (row !== undefined) return await serveRoute(row, found.params, exchange, { engine, log });
+    if (row !== undefined)
+      return await serveRoute(row, found.params, { exchange, admission }, { engine, log, challenges });
     return notAllowed(
       exchange.path,
       found.rows.map((one) => one.method),

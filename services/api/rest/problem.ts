@@ -5,10 +5,18 @@ import { restNameOf } from "./rest-codes.ts";
 const PROBLEM_TYPE = "application/problem+json";
 
 /** The problem of one of our own errors. */
-export function problem(error: MusterError, requestId: string): Response {
+export function problem(
+  error: MusterError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const body = errorBody(error);
   const { error: name, status } = restNameOf(body.code);
-  return problemResponse(status, { title: name, detail: error.message, error: name, ...body, requestId });
+  return problemResponse(
+    status,
+    { title: name, detail: error.message, error: name, ...body, requestId },
+    headers,
+  );
 }
 
 /** The problem of a request that reached no operation: wrong path, wrong method, not ready. */

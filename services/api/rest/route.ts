@@ -18,6 +18,7 @@ import {
   type RequestOf,
 } from "../../contract/registry.ts";
 import type { Access } from "../../engine/access.ts";
+import type { RestActor } from "../auth/admission.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -26,12 +27,6 @@ export interface BodyRule {
   readonly kind: "json" | "text";
   readonly mediaTypes: readonly string[];
   readonly limitBytes: number;
-}
-
-/** Who REST writes are attributed to: the credential, never a name from the body. */
-export interface RestActor {
-  readonly id: string;
-  readonly kind: "external";
 }
 
 export interface RestRequest<Q = Readonly<Record<string, unknown>>, B = unknown> {

@@ -7,7 +7,10 @@ import type { Caller, Engine } from "../../engine/engine.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { toShownError } from "../mcp/call-tool.ts";
-import { actorOf, callerOf, withRead } from "./caller.ts";
+import { type Admission, callerOf, restActor } from "../auth/admission.ts";
+import type { Challenges } from "../auth/challenge.ts";
+import { challengedHeaders } from "../auth/refuse.ts";
+import { withRead } from "./read-back.ts";
 import { problem } from "./problem.ts";
 import { bodyOf, CallerGone, idempotencyKeyOf, queryOf } from "./read-request.ts";
 import type { RestAnswer, RestRequest, Route, Run } from "./route.ts";
@@ -15,21 +18,28 @@ import type { RestAnswer, RestRequest, Route, Run } from "./route.ts";
 export interface RouteServices {
   readonly engine: Engine;
   readonly log: Log;
+  readonly challenges: Challenges;
+}
+
+/** A request that the gate has let in. */
+export interface Admitted {
+  readonly exchange: Exchange;
+  readonly admission: Admission;
 }
 
 /** Answers one request of a row; never rejects, but for a client that is gone. */
 export async function serveRoute(
   row: Route,
   params: Readonly<Record<string, string>>,
-  exchange: Exchange,
-  { engine, log }: RouteServices,
+  { exchange, admission }: Admitted,
+  { engine, log, challenges }: RouteServices,
 ): Promise<Response> {
-  const caller = callerOf(exchange);
+  const caller = callerOf(exchange, admission);
   let request: RestRequest | undefined;
   try {
     // Before the body is read: whoever may not write need not be listened to.
     requireAll(caller.access, [row.capability], `${row.method} ${row.path}`);
-    request = await toRequest(row, params, exchange, caller);
+    request = await toRequest(row, params, { exchange, admission }, caller);
     const run = runFor(engine, caller, row);
     const input = await row.toInput(request, run);
     const output = await execute(engine, row.operation, input, caller);
@@ -37,7 +47,8 @@ export async function serveRoute(
   } catch (thrown) {
     if (thrown instanceof CallerGone) return new Response(null, { status: 499 });
     const shown = toShownError(thrown, row.operation, caller, log);
-    return problem(restError(row, shown, request), exchange.id);
+    const error = restError(row, shown, request);
+    return problem(error, exchange.id, challengedHeaders(error, exchange, admission, challenges));
   }
 }
 
@@ -48,7 +59,7 @@ function restError(row: Route, error: MusterError, request: RestRequest | undefi
 async function toRequest(
   row: Route,
   params: Readonly<Record<string, string>>,
-  exchange: Exchange,
+  { exchange, admission }: Admitted,
   caller: Caller,
 ): Promise<RestRequest> {
   const operationQuery = row.query !== undefined && row.query === operationByName.get(row.operation)?.input;
@@ -61,7 +72,7 @@ async function toRequest(
     params,
     query,
     body,
-    actor: actorOf(caller),
+    actor: restActor(admission),
     access: caller.access,
     requestId,
     header: (name) => exchange.header(name),

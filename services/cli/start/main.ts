@@ -5,6 +5,7 @@
  * the port. Only when all of them are there does it print its first line.
  */
 import { fileURLToPath } from "node:url";
+import { accessTokensOf, authOf } from "../../api/auth/configure.ts";
 import { countsOf } from "../../api/counts.ts";
 import { createApi } from "../../api/create-api.ts";
 import { listenOrExplain } from "../../api/listen.ts";
@@ -48,6 +49,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     (opened) => opened.release(),
   );
   await becomeSoleProcess(lifecycle, config, log);
+  let url = "";
   const opened = await openEngine(lifecycle, {
     databaseUrl: config.databaseUrl,
     databasePath: directory.databasePath,
@@ -57,17 +59,20 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     filesDir: config.filesDir,
     resourceLeases: config.resourceLeasesEnforced,
     degradedModePolicy: config.degradedModePolicy,
+    accessTokens: accessTokensOf(config, () => url),
     log,
   });
   const migrated = await opened.prepare({ migrate: true });
   if (config.redisUrl !== undefined) await opened.checkCoordination();
 
   const activity = createActivity();
-  const { url, health } = await serve(lifecycle, config, log, {
+  const served = await serve(lifecycle, config, log, {
     ...opened,
     activity,
     secretKey: config.secretKey ?? directory.secretKey(),
   });
+  const { health } = served;
+  url = served.url;
   const started: Started = {
     version: VERSION,
     url,
@@ -101,8 +106,9 @@ async function serve(
   lifecycle: ProcessLifecycle,
   config: AloneConfig,
   log: Log,
-  { engine, checks, activity, secretKey }: Awaited<ReturnType<typeof openEngine>> & Served,
+  opened: Awaited<ReturnType<typeof openEngine>> & Served,
 ) {
+  const { engine, checks, activity, secretKey } = opened;
   const { host, port, allowedHosts, publicUrl } = config;
   const health = createHealth({
     checks: { database: checks.database },
@@ -115,6 +121,7 @@ async function serve(
         engine: activity.watchEngine(engine),
         log,
         health: activity.watchHealth(health),
+        auth: authOf(config, opened),
         config: {
           host,
           port,

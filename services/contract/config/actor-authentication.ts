@@ -6,7 +6,7 @@
 import { z } from "zod";
 
 /** Signatures with a private key only: with a shared secret, whoever can check can also forge. */
-const ALGORITHMS = [
+export const ALGORITHMS = [
   "EdDSA",
   "Ed25519",
   "ES256",
