@@ -21,6 +21,7 @@ export type ItemRow = StateRow &
     | "properties"
     | "metadata"
     | "requires_verification"
+    | "due_at"
     | "version"
     | "depth"
   > &
@@ -28,7 +29,7 @@ export type ItemRow = StateRow &
 
 /** Of `s` and `i`, the state and the content of one item. */
 export const FULL_ITEM_COLUMNS = `${STATE_COLUMNS}, s.modified_at, s.role_changed_at, i.title, i.summary, i.description,
-  i.properties, i.metadata, i.requires_verification, i.version, i.depth, muster_now() as now`;
+  i.properties, i.metadata, i.requires_verification, i.due_at, i.version, i.depth, muster_now() as now`;
 
 const fullItem = statement<ItemRow>(
   "item_read_full",
@@ -67,6 +68,8 @@ export interface ItemListQuery {
   readonly assignee?: string | undefined;
   readonly readiness?: "ready" | "blocked" | "claimed" | "waiting" | "dead" | "all" | undefined;
   readonly claimStatus?: "claimed" | "unclaimed" | "expired" | undefined;
+  /** Due by then. */
+  readonly dueBefore?: Date | undefined;
   readonly sortBy: "title" | "priority" | "complexity" | "createdAt" | "modifiedAt";
   readonly sortOrder: "asc" | "desc";
   readonly limit: number;
@@ -88,6 +91,7 @@ export interface ListedRow {
   held: boolean;
   lapsed: boolean;
   dead: boolean;
+  due_at: Date | null;
   created_at: Date;
   modified_at: Date;
   role_changed_at: Date;
@@ -129,7 +133,7 @@ export async function listItems(
     handle,
     `select s.item_id, s.parent_id, s.ancestors, i.title, s.role, s.status_label, s.priority, s.complexity, i.depth, s.type,
        s.tags, s.agent is not null as held, coalesce(s.expires_at <= muster_now(), false) as lapsed, s.dead,
-       s.created_at, s.modified_at, s.role_changed_at
+       i.due_at, s.created_at, s.modified_at, s.role_changed_at
      from (${page}) p join item_state s on s.item_id = p.item_id join items i on i.id = p.item_id
      order by ${order}`,
     parameters,
@@ -140,7 +144,7 @@ export async function listItems(
 /** Which items are meant, of a list or of a search. */
 export interface ItemConditions extends Pick<
   ItemListQuery,
-  "filter" | "roles" | "depth" | "assignee" | "readiness" | "claimStatus"
+  "filter" | "roles" | "depth" | "assignee" | "readiness" | "claimStatus" | "dueBefore"
 > {
   /** This item and no other. */
   readonly itemId?: string | undefined;
@@ -158,6 +162,10 @@ export function stateConditions(query: ItemConditions, parameters: Parameters): 
   if (query.depth !== undefined)
     all.push(`cardinality(s.ancestors) = ${parameters.add(query.depth, "::int")}`);
   if (query.assignee !== undefined) all.push(`s.assignee = ${parameters.add(query.assignee, "::text")}`);
+  if (query.dueBefore !== undefined)
+    all.push(
+      `s.item_id in (select d.id from items d where d.due_at < ${parameters.add(query.dueBefore, "::timestamptz")})`,
+    );
   if (query.claimStatus !== undefined) all.push(CLAIM_STATUS[query.claimStatus]);
   if (query.readiness !== undefined && query.readiness !== "all") {
     const scope = { roles: query.roles ?? (["queue"] as const), containers: query.filter.type !== undefined };
@@ -196,6 +204,7 @@ export interface HeadRow {
   assignee: string | null;
   attempts: number;
   dead: boolean;
+  overdue: boolean;
   /** Open items that an edge of this one keeps waiting, or kept. */
   holds_up: number;
 }
@@ -204,6 +213,7 @@ const heads = statement<HeadRow>(
   "item_read_heads",
   `select s.item_id, s.parent_id, s.ancestors, i.title, i.summary, s.role, s.priority, s.complexity, s.tags,
      s.rank, s.created_at, s.agent is not null as held, s.agent, s.session, s.assignee, s.attempts, s.dead,
+     coalesce(i.due_at <= muster_now(), false) as overdue,
      (select count(*) from dependencies d join item_state w on w.item_id = d.to_item
       where d.from_item = s.item_id and d.type = 'BLOCKS' and w.role <> 'terminal')::int as holds_up
    from item_state s join items i on i.id = s.item_id where s.item_id = any($1::uuid[])`,

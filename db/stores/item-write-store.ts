@@ -24,6 +24,7 @@ export interface NewItemRow {
   readonly priority: "high" | "medium" | "low";
   readonly complexity: number | null;
   readonly requires_verification: boolean;
+  readonly due_at: Date | null;
   readonly status_label: string | null;
   readonly ancestor_blockers: number;
   readonly start_gate_open: boolean;
@@ -39,17 +40,17 @@ const insert = statement<never>(
      from rows from (jsonb_to_recordset($1::jsonb) as (id uuid, root_id uuid, parent_id uuid, ancestors uuid[],
        title text, summary text, description text, type text, tags text[], traits text[], needs text[],
        assignee text, properties jsonb, metadata text, priority text, complexity smallint,
-       requires_verification boolean, status_label text, ancestor_blockers int, start_gate_open boolean,
-       resources jsonb)) with ordinality
+       requires_verification boolean, due_at timestamptz, status_label text, ancestor_blockers int,
+       start_gate_open boolean, resources jsonb)) with ordinality
        as r(id, root_id, parent_id, ancestors, title, summary, description, type, tags, traits, needs, assignee,
-         properties, metadata, priority, complexity, requires_verification, status_label, ancestor_blockers, start_gate_open,
-         resources, n)
+         properties, metadata, priority, complexity, requires_verification, due_at, status_label, ancestor_blockers,
+         start_gate_open, resources, n)
    ), content as (
      insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits,
-       needs, assignee, properties, metadata, priority, complexity, requires_verification, created_at, modified_at,
+       needs, assignee, properties, metadata, priority, complexity, requires_verification, due_at, created_at, modified_at,
        created_by, created_actor, created_verification, modified_by, modified_actor, modified_verification)
      select id, root_id, parent_id, ancestors, cardinality(ancestors), title, summary, description, type, tags,
-       traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, at, at,
+       traits, needs, assignee, properties, metadata, priority, complexity, requires_verification, due_at, at, at,
        $2, $3::jsonb, $4::jsonb, $2, $3::jsonb, $4::jsonb
      from c
    )
@@ -79,6 +80,7 @@ export interface ItemPatch {
   readonly priority?: "high" | "medium" | "low";
   readonly complexity?: number | null;
   readonly requires_verification?: boolean;
+  readonly due_at?: Date | null;
 }
 
 export interface UpdatedItem {

@@ -128,11 +128,11 @@ export async function findTrashedEdges(handle: Handle, trashId: string): ReturnT
 const restoreItems = statement<never>(
   "trash_restore_items",
   `insert into items (id, root_id, parent_id, ancestors, depth, title, summary, description, type, tags, traits, needs,
-     assignee, properties, metadata, priority, complexity, requires_verification, version, created_at, modified_at,
+     assignee, properties, metadata, priority, complexity, requires_verification, due_at, version, created_at, modified_at,
      created_by, created_actor, created_verification, modified_by, modified_actor, modified_verification)
    select r.id, coalesce(($2::uuid[])[1], t.item_id), r.parent_id, $2::uuid[] || r.ancestors[$3::int + 1:],
      cardinality($2::uuid[]) + r.depth - $3::int, r.title, r.summary, r.description, r.type, r.tags, r.traits, r.needs,
-     r.assignee, r.properties, r.metadata, r.priority, r.complexity, r.requires_verification, r.version + 1,
+     r.assignee, r.properties, r.metadata, r.priority, r.complexity, r.requires_verification, r.due_at, r.version + 1,
      r.created_at, greatest(muster_now(), r.modified_at), r.created_by, r.created_actor, r.created_verification,
      r.modified_by, r.modified_actor, r.modified_verification
    from trash t, jsonb_populate_recordset(null::items, t.snapshot -> 'items') r
@@ -166,9 +166,9 @@ const restoreConfigs = statement<never>(
 const restoreAttempts = statement<never>(
   "trash_restore_attempts",
   `insert into attempts (item_id, fence, agent, session, parent_agent, claimed_at, ended_at, end_reason, detail, usage,
-     actor, verification)
+     failure, actor, verification)
    select r.item_id, r.fence, r.agent, r.session, r.parent_agent, r.claimed_at, r.ended_at, r.end_reason, r.detail,
-     r.usage, r.actor, r.verification
+     r.usage, r.failure, r.actor, r.verification
    from trash t, jsonb_populate_recordset(null::attempts, t.snapshot -> 'attempts') r
    where t.id = $1`,
 );

@@ -58,6 +58,7 @@ export const fullItemShape = {
   attempts: z.int().optional(),
   dead: z.boolean().optional(),
   availableAt: at.nullable().optional(),
+  dueAt: at.optional(),
   isClaimed: z.boolean().optional(),
   ancestors: z.array(ancestor).optional(),
   createdAt: at.optional(),

@@ -150,6 +150,20 @@ export const instant = z.string().transform((text, ctx): Date => {
   return at;
 });
 
+/** An instant to act at. A date alone is refused: whose midnight it means, nobody can know. */
+export const fullInstant = z.string().transform((text, ctx): Date => {
+  const at = INSTANT.test(text) && text.includes("T") ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(at.getTime())) {
+    ctx.addIssue({
+      code: "custom",
+      message: `"${text.slice(0, 40)}" is not a full instant; write date, time and zone, like 2026-01-31T09:00:00Z`,
+      input: text,
+    });
+    return z.NEVER;
+  }
+  return at;
+});
+
 function listOf(text: string): string[] {
   const parts = text.split(",").map((part) => part.trim());
   return [...new Set(parts.filter((part) => part !== ""))];

@@ -28,6 +28,7 @@ export function renderItem(result: FullItem): string {
       attempts: result.attempts,
       dead: result.dead,
       availableAt: result.availableAt,
+      dueAt: result.dueAt,
     }),
     result.summary ? `Summary: ${oneLine(result.summary, 1_000)}` : "",
     result.description ? `Description: ${oneLine(result.description, 4_000)}` : "",

@@ -16,6 +16,11 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.3.0",
+    date: "2026-12-01",
+    changes: ["manage_items: dueAt. query_items: dueBefore, and dueAt in its answers."],
+  },
+  {
     version: "1.2.0",
     date: "2026-12-01",
     changes: [
@@ -50,4 +55,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.2.0";
+export const TOOL_SURFACE_VERSION = "1.3.0";

@@ -26,6 +26,7 @@ const element = z.strictObject({
   traits: clearable(fields.nameCsv).describe('Comma-separated; replaces; "" clears.'),
   needs: clearable(fields.nameCsv).describe("Capabilities an agent must have; comma-separated."),
   assignee: clearable(fields.agentName).describe("Only this actor.id is offered it."),
+  dueAt: clearable(fields.fullInstant),
   statusLabel: clearable(fields.statusLabel),
   metadata: clearable(fields.metadata),
   properties: clearable(fields.properties),

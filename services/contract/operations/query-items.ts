@@ -59,6 +59,7 @@ const shape = z
     assignee: fields.agentName.optional().describe("Meant for this actor.id."),
     readiness: z.enum(READINESS).optional().describe("ready: can be claimed now."),
     claimStatus: z.enum(CLAIM_STATUSES).optional(),
+    dueBefore: fields.instant.optional(),
     sortBy: z.enum(SORT_FIELDS).optional().describe("Default createdAt."),
     sortOrder: z.enum(["asc", "desc"]).optional().describe("Default desc."),
     limit: z.int().min(1).max(LIST_LIMIT_MAX).optional().describe("Default 50; 20 with query."),
@@ -80,6 +81,7 @@ const FILTERS = [
   "assignee",
   "readiness",
   "claimStatus",
+  "dueBefore",
 ] as readonly Field[];
 
 /** An argument that an operation would ignore is refused: nobody finds out otherwise that it had no effect. */
@@ -140,6 +142,7 @@ export type ListItems = Pick<
   | "assignee"
   | "readiness"
   | "claimStatus"
+  | "dueBefore"
   | "includeAncestors"
   | "includeTimestamps"
 > & {
@@ -151,7 +154,7 @@ export type ListItems = Pick<
 };
 export type SearchItems = Pick<
   Shape,
-  keyof typeof commonFilterShape | "role" | "depth" | "assignee" | "readiness" | "claimStatus"
+  keyof typeof commonFilterShape | "role" | "depth" | "assignee" | "readiness" | "claimStatus" | "dueBefore"
 > & {
   readonly operation: "search";
   readonly query: string;
@@ -226,6 +229,7 @@ const listedItem = answer({
   statusLabel: z.string().optional(),
   isClaimed: z.boolean().optional(),
   dead: z.boolean().optional(),
+  dueAt: z.string().optional(),
   ancestors: z.array(ancestor).optional(),
   createdAt: z.string().optional(),
   modifiedAt: z.string().optional(),

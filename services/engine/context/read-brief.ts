@@ -100,6 +100,7 @@ function toItem(row: BriefRow): Brief["item"] {
     attempts: row.attempts || undefined,
     dead: row.dead || undefined,
     availableAt: row.available_at?.toISOString(),
+    dueAt: row.due_at?.toISOString(),
     isClaimed: row.agent !== null && row.expires_at !== null && row.expires_at > row.now,
     blockedAncestors: row.ancestor_blockers || undefined,
     openChildren: row.open_children || undefined,

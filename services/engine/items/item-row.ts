@@ -42,6 +42,7 @@ export function toItemRow(
     priority: item.priority,
     complexity: item.complexity ?? null,
     requires_verification: item.requiresVerification,
+    due_at: item.dueAt ?? null,
     status_label: item.statusLabel ?? null,
     ancestor_blockers: ancestorBlockers,
     start_gate_open: startGateOpen,

@@ -204,6 +204,7 @@ function patchOf(change: ItemChange): ItemPatch {
     ...(assignee === undefined ? {} : { assignee }),
     ...(properties === undefined ? {} : { properties }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(change.dueAt === undefined ? {} : { due_at: change.dueAt }),
     ...(change.priority === undefined ? {} : { priority: change.priority }),
     ...(change.complexity === undefined ? {} : { complexity: change.complexity }),
     ...(change.requiresVerification === undefined

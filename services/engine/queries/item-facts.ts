@@ -14,6 +14,7 @@ export interface FactsRow {
   readonly held: boolean;
   readonly lapsed: boolean;
   readonly dead: boolean;
+  readonly due_at?: Date | null;
 }
 
 export interface ItemFacts {
@@ -29,6 +30,7 @@ export interface ItemFacts {
   readonly isClaimed?: boolean;
   readonly claimLapsed?: true;
   readonly dead?: true;
+  readonly dueAt?: string;
 }
 
 export function itemFacts(row: FactsRow): ItemFacts {
@@ -45,5 +47,6 @@ export function itemFacts(row: FactsRow): ItemFacts {
     ...(row.held ? { isClaimed: !row.lapsed } : {}),
     ...(row.lapsed ? { claimLapsed: true } : {}),
     ...(row.dead ? { dead: true } : {}),
+    ...(row.due_at ? { dueAt: row.due_at.toISOString() } : {}),
   };
 }

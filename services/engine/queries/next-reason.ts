@@ -13,6 +13,8 @@ export interface Recommended {
   readonly holds_up: number;
   readonly held: boolean;
   readonly dead: boolean;
+  /** Its due date has passed. */
+  readonly overdue: boolean;
 }
 
 export interface Standing {
@@ -40,6 +42,7 @@ export function reasonFor(item: Recommended, { mine, assigned, ranking }: Standi
   if (mine) return "yours already: go on";
   const words = [
     item.held ? "held by another" : item.dead ? "dead" : BY_ROLE[item.role],
+    item.overdue ? "overdue" : undefined,
     assigned ? "assigned to you" : undefined,
     item.holds_up > 0 ? `unblocks ${item.holds_up}` : undefined,
     item.attempts > 0 ? `attempt ${item.attempts + 1}` : undefined,

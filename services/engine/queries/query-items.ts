@@ -114,6 +114,7 @@ export function fullItem(row: ItemRow): FullItem {
     attempts: row.attempts,
     dead: row.dead,
     availableAt: row.available_at?.toISOString() ?? null,
+    ...(row.due_at === null ? {} : { dueAt: row.due_at.toISOString() }),
     isClaimed: live,
     ...(row.agent !== null && !live ? { claimLapsed: true } : {}),
     ...(row.blockers > 0 ? { blockers: row.blockers } : {}),
@@ -149,7 +150,7 @@ async function searchPage(handle: Handle, input: SearchItems): Promise<SearchHit
 }
 
 async function conditionsOf(handle: Handle, input: ListItems | SearchItems): Promise<ItemConditions> {
-  const { role, depth, assignee, readiness, claimStatus } = input;
+  const { role, depth, assignee, readiness, claimStatus, dueBefore } = input;
   return {
     filter: await resolveFilter(handle, input),
     roles: role,
@@ -157,6 +158,7 @@ async function conditionsOf(handle: Handle, input: ListItems | SearchItems): Pro
     assignee,
     readiness,
     claimStatus,
+    dueBefore,
   };
 }
 
