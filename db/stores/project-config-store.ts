@@ -93,6 +93,20 @@ const write = statement<{ updated_at: Date }>(
    returning updated_at`,
 );
 
+const remove = statement<{ root_id: string }>(
+  "project_configs_delete",
+  `with told as (
+     insert into events (type, item_id, root_id, data)
+     values ('config.changed', $1, $1, jsonb_build_object('fingerprint', null))
+   )
+   delete from project_configs where root_id = $1 returning root_id`,
+);
+
+/** The project has no text of its own any more, and no history of one. */
+export async function deleteConfig(handle: Handle, rootId: string): Promise<void> {
+  await remove(handle, [rootId]);
+}
+
 /** Makes the text the project's own, and puts its fingerprint first in the history. */
 export async function writeConfig(
   handle: Handle,

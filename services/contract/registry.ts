@@ -10,6 +10,8 @@ import { completeTree } from "./operations/complete-tree.ts";
 import { createToken } from "./operations/create-token.ts";
 import { createWorkTree } from "./operations/create-work-tree.ts";
 import { drainAgent } from "./operations/drain-agent.ts";
+import { deleteProjectConfig } from "./operations/delete-project-config.ts";
+import { describeConfig } from "./operations/describe-config.ts";
 import { explainItem } from "./operations/explain-item.ts";
 import { getBlockedItems } from "./operations/get-blocked-items.ts";
 import { getContext } from "./operations/get-context.ts";
@@ -59,6 +61,8 @@ const byName = {
   complete_tree: completeTree,
   manage_plan_documents: managePlanDocuments,
   query_rules: queryRules,
+  describe_config: describeConfig,
+  delete_project_config: deleteProjectConfig,
   list_items: listItems,
   list_transitions: listTransitions,
   list_claims: listClaims,

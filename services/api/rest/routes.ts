@@ -3,11 +3,15 @@
  * rows that a path could mean, the one with fewer parameters is served (`router.ts`).
  */
 import { CLAIM_ROUTES } from "./claim-routes.ts";
+import { CONFIG_ROUTES } from "./config-routes.ts";
 import { DEPENDENCY_ROUTES } from "./dependency-routes.ts";
 import { ITEM_LIST_ROUTES } from "./item-list-routes.ts";
 import { ITEM_ROUTES } from "./item-routes.ts";
+import { LEASE_ROUTES } from "./lease-routes.ts";
 import { MOVE_ROUTES } from "./move-routes.ts";
 import { NOTE_ROUTES } from "./note-routes.ts";
+import { PLAN_ROUTES } from "./plan-routes.ts";
+import { PROJECT_CONFIG_ROUTES } from "./project-config-routes.ts";
 import type { Route } from "./route.ts";
 import { SEARCH_ROUTES } from "./search-routes.ts";
 
@@ -21,4 +25,8 @@ export const ROUTES: readonly Route[] = Object.freeze([
   ...DEPENDENCY_ROUTES,
   ...SEARCH_ROUTES,
   ...CLAIM_ROUTES,
+  ...LEASE_ROUTES,
+  ...PROJECT_CONFIG_ROUTES,
+  ...PLAN_ROUTES,
+  ...CONFIG_ROUTES,
 ]);

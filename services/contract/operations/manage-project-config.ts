@@ -5,6 +5,7 @@ import { answer, at, id } from "../answers.ts";
 import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
+import { unlisted } from "../listing-marks.ts";
 import { bounded, facts } from "../rendering.ts";
 
 const shape = z
@@ -13,6 +14,9 @@ const shape = z
     rootId: fields.itemRef.describe("A root: an item without parent."),
     configYaml: z.string().optional().describe("push: the whole text."),
     force: fields.flag.default(false).describe("push: even an older text, or one that names another root."),
+    expectedFingerprint: unlisted(z.string().optional()).describe(
+      "push: refuse if another text is there by now.",
+    ),
     fingerprint: z.string().optional().describe("get: how does mine relate to it?"),
     offset: fields.offset.describe("get: the text from here on, in characters."),
     actor: fields.actor.optional(),
@@ -30,6 +34,7 @@ function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   if (call.operation === "get") {
     if (call.configYaml !== undefined) add(["configYaml"], "belongs to push");
     if (call.force === true) add(["force"], "belongs to push");
+    if (call.expectedFingerprint !== undefined) add(["expectedFingerprint"], "belongs to push");
   }
 }
 
@@ -39,6 +44,7 @@ export type PushConfig = Common & {
   readonly operation: "push";
   readonly configYaml: string;
   readonly force: boolean;
+  readonly expectedFingerprint?: string | undefined;
 };
 export type GetConfig = Common & Pick<Shape, "fingerprint" | "offset"> & { readonly operation: "get" };
 /** A parsed call. */
@@ -51,7 +57,14 @@ const input = shape.transform((call): ManageProjectConfigInput => {
   if (call.operation === "get")
     return { ...common, operation: "get", fingerprint: call.fingerprint, offset: call.offset };
   // Never empty: see the rules.
-  return { ...common, operation: "push", configYaml: call.configYaml ?? "", force: call.force };
+  const { configYaml = "", force, expectedFingerprint } = call;
+  return {
+    ...common,
+    operation: "push",
+    configYaml,
+    force,
+    ...(expectedFingerprint === undefined ? {} : { expectedFingerprint }),
+  };
 });
 
 const pushed = answer({

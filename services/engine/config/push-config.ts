@@ -20,6 +20,18 @@ import { fingerprintOf, readProjectConfig } from "./read-config.ts";
 import { refreshRoot } from "./refresh-copies.ts";
 import { requireRoot } from "./require-root.ts";
 
+/**
+ * Whoever says which text it knew changes no other.
+ * @throws MusterError `version_conflict`
+ */
+export function refuseStaleText(before: StoredConfig | null, expected: string | undefined): void {
+  if (expected === undefined || before?.fingerprint === expected.toLowerCase()) return;
+  throw fault("version_conflict", "the configuration is not the text that the caller knew", {
+    details: { current: before?.fingerprint ?? null },
+    hint: "Read the current text with operation get, and change that.",
+  });
+}
+
 export async function pushConfig(
   deps: EngineDeps,
   input: PushConfig,
@@ -51,7 +63,7 @@ async function pushIn(
   deps: EngineDeps,
   tx: Handle,
   call: WriteCall,
-  { rootId, configYaml, force }: PushConfig,
+  { rootId, configYaml, force, expectedFingerprint }: PushConfig,
   parsed: Parsed<ProjectConfig>,
 ): Promise<PushConfigOutput> {
   await lockGraph(tx, [rootId], "exclusive");
@@ -66,6 +78,7 @@ async function pushIn(
   if (!force) refuseForeign(config, rootId);
   const fingerprint = fingerprintOf(configYaml);
   const before = await readConfig(tx, rootId);
+  refuseStaleText(before, expectedFingerprint);
   if (!force) refuseOlder(before, fingerprint);
   const changed = before?.fingerprint !== fingerprint;
   const updatedAt = changed
@@ -88,6 +101,7 @@ function refuseForeign({ rootId: embedded }: ProjectConfig, rootId: string): voi
   const named = embedded?.trim().toLowerCase() ?? "";
   if (!isFullId(named) || named === rootId) return;
   throw fault("VALIDATION_ERROR", `configYaml: project.rootId is ${embedded}, and rootId is ${rootId}`, {
+    details: { embeddedRootId: named, rootId },
     hint: "Push it to the root that it names, or correct project.rootId; force: true pushes it all the same.",
   });
 }

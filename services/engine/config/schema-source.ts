@@ -10,6 +10,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { Parsed, ProjectConfig } from "../../contract/config/parse-config.ts";
 import { type ConfigLayer, EMPTY_LAYER } from "../../core/schemas/config-layer.ts";
+import type { Layers } from "../../core/schemas/find-schema.ts";
 import type { ItemSchema } from "../../core/schemas/item-schema.ts";
 import { resolveSchema, type SchemaSubject } from "../../core/schemas/resolve-schema.ts";
 import { createRecent } from "./recent.ts";
@@ -38,6 +39,8 @@ export interface SchemaSource {
    *   could be is known: gates never open because something is broken
    */
   load(handle: Handle, rootIds: Iterable<string>): Promise<Schemas>;
+  /** The texts themselves, as of now; without a root, the server's alone. */
+  layersOf(handle: Handle, rootId: string | null): Promise<Layers>;
   /** The same for whoever has asked already which texts count: by root, without those that have none. */
   loadTexts(
     handle: Handle,
@@ -58,10 +61,54 @@ const TEXTS_KEPT = 500;
 const SCHEMAS_KEPT = 1_000;
 
 export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSourceOptions): SchemaSource {
+  const { findTexts, layerOf } = createTexts(log);
+  const resolve = createResolver();
+
+  const loadTexts: SchemaSource["loadTexts"] = async (handle, rootIds, fingerprints) => {
+    const wanted = new Set(rootIds);
+    const found = fingerprints.size === 0 ? [] : await findTexts(handle, fingerprints);
+    const layers = new Map(found.map(([rootId, parsed]) => [rootId, layerOf(rootId, parsed)]));
+    const global = server();
+    return {
+      of(item) {
+        const { rootId } = item;
+        if (rootId !== null && !wanted.has(rootId))
+          throw new Error(`no schemas were loaded for the root ${rootId}`);
+        return resolve(rootId === null ? null : (layers.get(rootId) ?? null), global, item);
+      },
+    };
+  };
+
+  return {
+    async layersOf(handle, rootId) {
+      const found = rootId === null ? [] : await findTexts(handle, await findFingerprints(handle, [rootId]));
+      const [text] = found.map(([id, parsed]) => layerOf(id, parsed));
+      return { root: text ?? null, global: server() };
+    },
+    async load(handle, rootIds) {
+      const wanted = [...new Set(rootIds)];
+      const counted =
+        wanted.length === 0 ? new Map<string, string>() : await findFingerprints(handle, wanted);
+      return await loadTexts(handle, wanted, counted);
+    },
+    loadTexts,
+  };
+}
+
+interface ProjectTexts {
+  /** The texts with these fingerprints; those that were seen before are not read again. */
+  findTexts(
+    handle: Handle,
+    fingerprints: ReadonlyMap<string, string>,
+  ): Promise<[rootId: string, Parsed<ProjectConfig>][]>;
+  /** What counts for the project: its text, or the last of its texts that could be read. */
+  layerOf(rootId: string, parsed: Parsed<ProjectConfig>): ConfigLayer;
+}
+
+function createTexts(log: SchemaSourceOptions["log"]): ProjectTexts {
   const texts = createRecent<string, Parsed<ProjectConfig>>(TEXTS_KEPT);
   /** What each root's text said when it could last be read. */
   const lastGood = createRecent<string, ConfigLayer>(TEXTS_KEPT);
-  const resolve = createResolver();
 
   const read = (rootId: string, fingerprint: string, text: string): Parsed<ProjectConfig> => {
     const parsed = texts.get(fingerprint) ?? readProjectConfig(text);
@@ -108,30 +155,7 @@ export function createSchemaSource({ server = () => EMPTY_LAYER, log }: SchemaSo
     });
   };
 
-  const loadTexts: SchemaSource["loadTexts"] = async (handle, rootIds, fingerprints) => {
-    const wanted = new Set(rootIds);
-    const found = fingerprints.size === 0 ? [] : await findTexts(handle, fingerprints);
-    const layers = new Map(found.map(([rootId, parsed]) => [rootId, layerOf(rootId, parsed)]));
-    const global = server();
-    return {
-      of(item) {
-        const { rootId } = item;
-        if (rootId !== null && !wanted.has(rootId))
-          throw new Error(`no schemas were loaded for the root ${rootId}`);
-        return resolve(rootId === null ? null : (layers.get(rootId) ?? null), global, item);
-      },
-    };
-  };
-
-  return {
-    async load(handle, rootIds) {
-      const wanted = [...new Set(rootIds)];
-      const counted =
-        wanted.length === 0 ? new Map<string, string>() : await findFingerprints(handle, wanted);
-      return await loadTexts(handle, wanted, counted);
-    },
-    loadTexts,
-  };
+  return { findTexts, layerOf };
 }
 
 /** Resolves as the rules do, and remembers what came out: most items are of few kinds. */

@@ -4,6 +4,7 @@ import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
 import type { AskSchema, SchemaAnswer } from "../../contract/schema-answer.ts";
 import type { Dispatch, ItemSchema, NoteSpec, Seat } from "../../core/schemas/item-schema.ts";
+import { toNote } from "../config/describe-config.ts";
 import { requireRoot } from "../config/require-root.ts";
 import type { SchemaSource } from "../config/schema-source.ts";
 import { requireItem } from "../resolve-items.ts";
@@ -74,7 +75,7 @@ function toAnswer(schema: ItemSchema): SchemaAnswer {
     configSource: schema.source === "root" ? "per-root" : "global",
     lifecycle: policy.lifecycle,
     hasReviewPhase: policy.hasReviewPhase,
-    notes: schema.notes.map((note) => toNote(note, truncated ? CUT_TO : Number.POSITIVE_INFINITY)),
+    notes: schema.notes.map((note) => toShortNote(note, truncated ? CUT_TO : Number.POSITIVE_INFINITY)),
     traits: [...traits],
     ...(unknownTraits.length === 0 ? {} : { unknownTraits: [...unknownTraits] }),
     ...(resources.length === 0
@@ -108,19 +109,13 @@ function toAnswer(schema: ItemSchema): SchemaAnswer {
   };
 }
 
-function toNote(note: NoteSpec, max: number): SchemaAnswer["notes"][number] {
-  const { key, role, required, description, guidance, skill, maxLength, seat, independentOf } = note;
-  return {
-    key,
-    role,
-    required,
+function toShortNote(note: NoteSpec, max: number): SchemaAnswer["notes"][number] {
+  const { description, guidance } = note;
+  return toNote({
+    ...note,
     description: description.slice(0, max),
-    ...(guidance === null ? {} : { guidance: guidance.slice(0, max) }),
-    ...(skill === null ? {} : { skill }),
-    ...(maxLength === null ? {} : { maxLength }),
-    ...(seat === null ? {} : { seat }),
-    ...(independentOf.length === 0 ? {} : { independentOf: [...independentOf] }),
-  };
+    guidance: guidance?.slice(0, max) ?? null,
+  });
 }
 
 function toSeat({

@@ -1,6 +1,7 @@
 /** Every read of the engine by the name of its operation. */
 import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
 import { queryRules } from "../documents/query-rules.ts";
+import { describeConfig } from "../config/describe-config.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
@@ -39,6 +40,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),
     explain_item: read<"explain_item">(explainItem),
+    describe_config: read<"describe_config">(describeConfig),
     list_items: read<"list_items">(listItems),
     list_transitions: read<"list_transitions">(listTransitions),
     list_claims: read<"list_claims">(listClaims),

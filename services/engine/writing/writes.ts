@@ -1,5 +1,6 @@
 /** Every write of the engine by the name of its operation, but claims and transitions, which share lanes. */
 import type { InputOf, OperationName, OutputOf } from "../../contract/registry.ts";
+import { deleteProjectConfig } from "../config/delete-config.ts";
 import { manageProjectConfig } from "../config/manage-project-config.ts";
 import { manageDependencies } from "../dependencies/manage-dependencies.ts";
 import { managePlanDocuments } from "../documents/manage-plan-documents.ts";
@@ -28,6 +29,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     manage_items: write<"manage_items">(manageItems),
     manage_dependencies: write<"manage_dependencies">(manageDependencies),
     manage_notes: write<"manage_notes">(manageNotes),
+    delete_project_config: write<"delete_project_config">(deleteProjectConfig),
     manage_project_config: write<"manage_project_config">(manageProjectConfig),
     create_work_tree: write<"create_work_tree">(createWorkTree),
     release_leases: write<"release_leases">(releaseLeases),

@@ -2,6 +2,7 @@
  * Items that need resources, and the calls of those who work on them. A trait is the name of
  * a resource, `db`, or `gpu-2` for one that two may share, `docs-a` for an advisory one.
  */
+import { EMPTY_LAYER } from "../../../services/core/schemas/config-layer.ts";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import type { ListLeasesOutput } from "../../../services/contract/operations/list-leases.ts";
@@ -26,6 +27,7 @@ export const LEASE_TTL_SECONDS = 600;
 export const resourceTraits: SchemaSource = {
   load: () => Promise.resolve({ of: schemaOf }),
   loadTexts: () => Promise.resolve({ of: schemaOf }),
+  layersOf: () => Promise.resolve({ root: null, global: EMPTY_LAYER }),
 };
 
 function schemaOf({ traits }: { readonly traits: readonly string[] }): ItemSchema {

@@ -1,4 +1,5 @@
 /** What tests of notes ask for: a schema that needs no configuration, and short ways to say things. */
+import { EMPTY_LAYER } from "../../../services/core/schemas/config-layer.ts";
 import type { SchemaSource } from "../../../services/engine/config/schema-source.ts";
 import { type ItemSchema, type NoteSpec, SCHEMA_FREE } from "../../../services/core/schemas/item-schema.ts";
 import type { TestEngine } from "../../support/engine.ts";
@@ -22,7 +23,11 @@ export function noteSpec(key: string, role: NoteSpec["role"], more: Partial<Note
 export function schemaOfType(type: string, schema: Partial<ItemSchema>): SchemaSource {
   const matched: ItemSchema = { ...SCHEMA_FREE, type, matched: true, source: "global", ...schema };
   const of = (item: { readonly type: string | null }) => (item.type === type ? matched : SCHEMA_FREE);
-  return { load: () => Promise.resolve({ of }), loadTexts: () => Promise.resolve({ of }) };
+  return {
+    load: () => Promise.resolve({ of }),
+    loadTexts: () => Promise.resolve({ of }),
+    layersOf: () => Promise.resolve({ root: null, global: EMPTY_LAYER }),
+  };
 }
 
 export async function makeItem(engine: TestEngine, more: object = {}): Promise<string> {
