@@ -4,6 +4,16 @@ import { answer } from "./answers.ts";
 import { countPresent, type AddFault } from "./cross-field.ts";
 import { bounded, facts, oneLine } from "./rendering.ts";
 
+/** Parts of the configuration that clients may count on. */
+export const SCHEMA_FEATURES = [
+  "seats",
+  "dispatch",
+  "independence",
+  "schema_resolution",
+  "shared_resources",
+  "retry",
+] as const;
+
 export interface AskSchema {
   readonly operation: "schema";
   readonly itemId: string | undefined;

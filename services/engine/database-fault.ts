@@ -19,6 +19,12 @@ const CONNECTION_CODES = new Set([
 const CONNECTION_MESSAGES =
   /connection (terminated|timeout|ended)|not queryable|timeout exceeded when trying to connect|timed out waiting for the embedded/i;
 
+/**
+ * What a database refuses in values that came from a caller: characters that it cannot store, and numbers
+ * and instants beyond its ranges. Other data exceptions are mistakes of our own statements.
+ */
+const UNSTORABLE = new Set(["22021", "22P05", "22P02", "22003", "22008"]);
+
 /** Turns anything thrown by a use case into an error that may be shown. */
 export function asFault(error: unknown): MusterError {
   if (isMusterError(error)) return error;
@@ -36,6 +42,13 @@ export function asFault(error: unknown): MusterError {
   }
   if (state === "57014")
     return fault("db_error", "the database took too long; nothing was changed", { cause: error });
+  if (state !== undefined && UNSTORABLE.has(state)) {
+    return fault(
+      "VALIDATION_ERROR",
+      "the call holds a value that cannot be stored or compared, such as a NUL character",
+      { cause: error },
+    );
+  }
   if (isConnectionFault(error, state)) {
     return fault(
       "unavailable",

@@ -13,9 +13,14 @@ import type { Exchange } from "../http/exchange.ts";
 import { toShownError } from "../mcp/call-tool.ts";
 import { plainProblem, problem } from "./problem.ts";
 import type { Route } from "./route.ts";
+import { requireAll } from "../../engine/access.ts";
+import { callerOf } from "./caller.ts";
+import { openApiDocument } from "./openapi.ts";
+import { renderReference } from "./reference-page.ts";
 import { createRouter } from "./router.ts";
 import { API_BASE, ROUTES } from "./routes.ts";
 import { serveRoute } from "./serve-route.ts";
+import { STATIC_ROUTES, type StaticRoute } from "./static-routes.ts";
 import { PAGE_POLICY, readStatus, renderStatus, type About } from "./status-page.ts";
 
 export interface RestOptions {
@@ -44,6 +49,8 @@ export function createRestApp(options: RestOptions): Hono<RestEnv> {
     "/livez": liveness(options),
     "/readyz": readiness(options),
   };
+  for (const row of STATIC_ROUTES) pages[row.path] = fixed(options, row);
+  Object.assign(pages, documentation());
   for (const [path, handler] of Object.entries(pages)) {
     app.get(path, handler);
     app.all(path, () => notAllowed(path, ["GET"]));
@@ -55,6 +62,31 @@ export function createRestApp(options: RestOptions): Hono<RestEnv> {
     return problem(toShownError(thrown, exchange.path, caller, options.log), exchange.id);
   });
   return app;
+}
+
+/** The OpenAPI document, and a page that says the same to people; both made once. */
+function documentation(): Record<string, Handler> {
+  const document = openApiDocument(ROUTES);
+  const text = JSON.stringify(document);
+  const html = renderReference(document);
+  return {
+    [`${API_BASE}/openapi.json`]: () =>
+      new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-cache" } }),
+    [`${API_BASE}/docs`]: () => new Response(html, { headers: PAGE_HEADERS }),
+  };
+}
+
+function fixed({ version, health, log }: RestOptions, row: StaticRoute): Handler {
+  return ({ env: { exchange } }) => {
+    const caller = callerOf(exchange);
+    try {
+      if (!row.isPublic) requireAll(caller.access, ["read"], `GET ${row.path}`);
+      const body = row.body({ version, live: health.live().ok });
+      return Response.json(body, { headers: { "cache-control": "no-store" } });
+    } catch (thrown) {
+      return problem(toShownError(thrown, row.path, caller, log), exchange.id);
+    }
+  };
 }
 
 function nothingHere(): Response {
@@ -88,21 +120,20 @@ function table({ engine, log, challenges }: RestOptions, routes: readonly Route[
   };
 }
 
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": PAGE_POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+};
+
 function page({ about, version, baseUrl }: RestOptions): Handler {
   return async (context) => {
     const status = await readStatus(about, version, baseUrl());
     const wantsJson = /\bapplication\/json\b/i.test(context.req.header("accept") ?? "");
     if (wantsJson) return Response.json(status, { headers: { "cache-control": "no-store", vary: "accept" } });
-    return new Response(renderStatus(status), {
-      headers: {
-        "content-type": "text/html; charset=utf-8",
-        "content-security-policy": PAGE_POLICY,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cache-control": "no-store",
-        vary: "accept",
-      },
-    });
+    return new Response(renderStatus(status), { headers: { ...PAGE_HEADERS, vary: "accept" } });
   };
 }
 

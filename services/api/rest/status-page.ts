@@ -44,6 +44,7 @@ export async function readStatus(about: About, version: string, baseUrl: string)
       mcp: `${baseUrl}/mcp`,
       claims: `${baseUrl}/api/v1/claims`,
       agents: `${baseUrl}/api/v1/agents`,
+      reference: `${baseUrl}/api/v1/docs`,
       live: `${baseUrl}/livez`,
       ready: `${baseUrl}/readyz`,
     },
@@ -52,7 +53,7 @@ export async function readStatus(about: About, version: string, baseUrl: string)
   };
 }
 
-const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+export const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 h1{font-size:1.6rem}h2{font-size:1.05rem;margin-top:2rem}
 pre{background:#f4f4f5;padding:1rem;border-radius:6px;overflow:auto}
 table{border-collapse:collapse}td{padding:.15rem 1.5rem .15rem 0}td:last-child{text-align:right}
@@ -104,6 +105,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
+/** Text within HTML. */
+export function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

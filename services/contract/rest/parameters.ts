@@ -5,11 +5,13 @@ import { commonFilterShape } from "../filters.ts";
 import { CLAIM_STATUSES, READINESS, SORT_FIELDS } from "../vocabulary.ts";
 
 function repeatable<S extends z.ZodType>(schema: S) {
-  return z.preprocess(
-    (value) =>
-      Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join(",") : value,
-    schema,
-  );
+  return z
+    .preprocess(
+      (value) =>
+        Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join(",") : value,
+      schema,
+    )
+    .meta({ type: "string" });
 }
 
 /** The operation parses the names; this only says that there are some. */

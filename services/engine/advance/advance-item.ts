@@ -122,8 +122,10 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
   } catch (error) {
     // A key that was used for something else makes the whole call suspect; everything else is this element's.
     if (isMusterError(error) && error.code === "idempotency_mismatch") throw error;
-    if (!isMusterError(error)) deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
-    return refused(refusedElement(ref, trigger, asFault(error)));
+    const shown = asFault(error);
+    if (shown.code === "INTERNAL_ERROR")
+      deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
+    return refused(refusedElement(ref, trigger, shown));
   }
 }
 

@@ -2,7 +2,7 @@
 import { readItem } from "../../../db/stores/item-read-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import { fault } from "../../contract/errors.ts";
-import type { AskSchema, SchemaAnswer } from "../../contract/schema-answer.ts";
+import { type AskSchema, SCHEMA_FEATURES, type SchemaAnswer } from "../../contract/schema-answer.ts";
 import type { Dispatch, ItemSchema, NoteSpec, Seat } from "../../core/schemas/item-schema.ts";
 import { toNote } from "../config/describe-config.ts";
 import { requireRoot } from "../config/require-root.ts";
@@ -57,8 +57,6 @@ const TEXT_LENGTH_MAX = 60_000;
 /** What is left of each text of a schema that is too long. */
 const CUT_TO = 200;
 
-const FEATURES = ["seats", "dispatch", "independence", "schema_resolution", "shared_resources", "retry"];
-
 function toAnswer(schema: ItemSchema): SchemaAnswer {
   const length = schema.notes.reduce(
     (sum, { description, guidance }) => sum + description.length + (guidance?.length ?? 0),
@@ -104,7 +102,7 @@ function toAnswer(schema: ItemSchema): SchemaAnswer {
         maxSeconds: policy.backoff.maxMs / 1_000,
       },
     },
-    features: FEATURES,
+    features: [...SCHEMA_FEATURES],
     ...(truncated ? { truncated } : {}),
   };
 }

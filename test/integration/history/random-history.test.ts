@@ -8,7 +8,8 @@ import { asking } from "../../support/asking.ts";
 import { describeEachDatabase } from "../../support/database.ts";
 import { createTestEngine } from "../../support/engine.ts";
 import { disagreements } from "./derived.ts";
-import { History, seeded } from "./random-steps.ts";
+import { seeded } from "../../support/seeded.ts";
+import { History } from "./random-steps.ts";
 
 const STEPS = { pg: 10_000, pglite: 2_000 } as const;
 const CHECK_EVERY = 100;

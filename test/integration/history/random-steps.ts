@@ -16,17 +16,6 @@ const ITEMS_MAX = 160;
 /** Longer than a ttl and its grace. */
 const LAPSE_MS = 200_000;
 
-/** Mulberry32: small, and the same on every machine. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 export class History {
   readonly #engine: TestEngine;
   readonly #database: TestDatabase;
