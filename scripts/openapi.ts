@@ -3,19 +3,16 @@
  * what the table says, and exits with 1 if not.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { openApiDocument, operationsWithoutRoute } from "../services/api/rest/openapi.ts";
+import { openApiDocument } from "../services/api/rest/openapi.ts";
 import { ROUTES } from "../services/api/rest/routes.ts";
 
 const target = new URL("../docs/api/openapi.json", import.meta.url);
 const text = `${JSON.stringify(openApiDocument(ROUTES), null, 2)}\n`;
 
 if (process.argv.includes("--check")) {
-  const silent = operationsWithoutRoute(ROUTES);
-  if (silent.length > 0)
-    console.error(`These operations have neither a tool nor a route: ${silent.join(", ")}`);
   const isCurrent = sameDocument(readFileSync(target, "utf8"), text);
   if (!isCurrent) console.error("docs/api/openapi.json is not what the routes say: run npm run openapi");
-  process.exitCode = isCurrent && silent.length === 0 ? 0 : 1;
+  process.exitCode = isCurrent ? 0 : 1;
 } else {
   writeFileSync(target, text);
 }

@@ -215,7 +215,7 @@ export class RequestFuzz {
     if (name === "If-None-Match") return this.#chance(0.2) ? '"v1-abc"' : undefined;
     if (!required && !this.#chance(0.25)) return undefined;
     const value = this.#value(name, schema, route);
-    return value === undefined ? undefined : String(value);
+    return value === undefined || typeof value === "string" ? value : JSON.stringify(value);
   }
 
   #body(type: string, schema: Schema, route: string, broken: boolean): string {

@@ -2,7 +2,6 @@
  * The OpenAPI document, made from the route table and the error table. `docs/api/openapi.json`
  * is its committed copy; `npm run verify` fails when the two differ.
  */
-import { operationByName } from "../../contract/registry.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { restNameOf } from "./rest-codes.ts";
 import { createComponents, PROBLEM, type Components, type Json } from "./openapi-schemas.ts";
@@ -218,12 +217,4 @@ function problemResponse(description: string): Json {
 
 function json(schema: Json): Json {
   return { "application/json": { schema } };
-}
-
-/** Operations that the document is silent about, for the check that none was forgotten. */
-export function operationsWithoutRoute(routes: readonly Route[]): string[] {
-  const served = new Set<string>(routes.map((row) => row.operation));
-  return [...operationByName.values()]
-    .filter((one) => !one.mcp && !served.has(one.name))
-    .map((one) => one.name);
 }

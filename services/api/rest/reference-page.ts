@@ -75,7 +75,7 @@ function renderParameter({ name, in: place, required, description, schema }: Par
     place,
     required === true ? "required" : "",
     schema.enum === undefined ? (schema.type ?? "") : schema.enum.map(String).join(" | "),
-    schema.default === undefined ? "" : `default ${String(schema.default)}`,
+    schema.default === undefined ? "" : `default ${JSON.stringify(schema.default)}`,
   ].filter((fact) => fact !== "");
   return `<li><b>${escape(name)}</b> (${escape(facts.join(", "))}) ${escape(description ?? "")}</li>`;
 }
