@@ -35,6 +35,7 @@ import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { serverInfo } from "./mcp/protocol-server.ts";
 import { createToolbox } from "./mcp/tools.ts";
 import { createRestApp, type RestEnv } from "./rest/app.ts";
+import { PUBLIC_PATHS } from "./rest/static-routes.ts";
 import { plainProblem } from "./rest/problem.ts";
 import type { About } from "./rest/status-page.ts";
 import { createSessions, type SecretKey } from "./session.ts";
@@ -185,6 +186,7 @@ const PUBLIC = new Set([
   "/readyz",
   "/.well-known/mcp-task-orchestrator.json",
   "/api/v1/health",
+  ...PUBLIC_PATHS,
 ]);
 
 /** What is answered from the first moment on: who asks wants to know why nothing else is. */

@@ -3,7 +3,8 @@
  * One table of routes; a path that exists answers other methods with 405 and what it
  * allows, and a path that does not answers 404.
  */
-import type { Admission } from "../auth/admission.ts";
+import { type Admission, callerOf } from "../auth/admission.ts";
+import { challengedHeaders } from "../auth/refuse.ts";
 import type { Challenges } from "../auth/challenge.ts";
 import { Hono, type Context } from "hono";
 import type { Engine } from "../../engine/engine.ts";
@@ -14,7 +15,6 @@ import { toShownError } from "../mcp/call-tool.ts";
 import { plainProblem, problem } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { requireAll } from "../../engine/access.ts";
-import { callerOf } from "./caller.ts";
 import { openApiDocument } from "./openapi.ts";
 import { renderReference } from "./reference-page.ts";
 import { createRouter } from "./router.ts";
@@ -76,15 +76,16 @@ function documentation(): Record<string, Handler> {
   };
 }
 
-function fixed({ version, health, log }: RestOptions, row: StaticRoute): Handler {
-  return ({ env: { exchange } }) => {
-    const caller = callerOf(exchange);
+function fixed({ version, health, log, challenges }: RestOptions, row: StaticRoute): Handler {
+  return ({ env: { exchange, admission } }) => {
+    const caller = callerOf(exchange, admission);
     try {
       if (!row.isPublic) requireAll(caller.access, ["read"], `GET ${row.path}`);
       const body = row.body({ version, live: health.live().ok });
       return Response.json(body, { headers: { "cache-control": "no-store" } });
     } catch (thrown) {
-      return problem(toShownError(thrown, row.path, caller, log), exchange.id);
+      const error = toShownError(thrown, row.path, caller, log);
+      return problem(error, exchange.id, challengedHeaders(error, exchange, admission, challenges));
     }
   };
 }

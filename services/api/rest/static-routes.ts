@@ -40,6 +40,9 @@ const information = answer({
 
 export const API_VERSION = "1.0";
 
+/** What describes the API, for who has no token yet. */
+const DESCRIPTIONS = ["/api/v1/openapi.json", "/api/v1/docs"];
+
 export const STATIC_ROUTES: readonly StaticRoute[] = [
   {
     path: "/.well-known/mcp-task-orchestrator.json",
@@ -74,4 +77,10 @@ export const STATIC_ROUTES: readonly StaticRoute[] = [
     schema: information,
     body: ({ version }) => ({ name: "muster", version, apiVersion: API_VERSION, features: FEATURES }),
   },
+];
+
+/** Paths that answer whoever asks. */
+export const PUBLIC_PATHS: readonly string[] = [
+  ...DESCRIPTIONS,
+  ...STATIC_ROUTES.filter((row) => row.isPublic).map((row) => row.path),
 ];
