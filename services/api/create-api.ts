@@ -180,14 +180,7 @@ const NOBODY_ASKED: ApiAuth = {
 };
 
 /** What says nothing about anybody's work: the page, the probes, what clients read before they have a credential. */
-const PUBLIC = new Set([
-  "/",
-  "/livez",
-  "/readyz",
-  "/.well-known/mcp-task-orchestrator.json",
-  "/api/v1/health",
-  ...PUBLIC_PATHS,
-]);
+const PUBLIC = new Set(["/", "/livez", "/readyz", ...PUBLIC_PATHS]);
 
 /** What is answered from the first moment on: who asks wants to know why nothing else is. */
 const PROBES = new Set(["/livez", "/readyz"]);
