@@ -37,8 +37,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // BullMQ is how the scheduler of a fleet keeps its instants.
   "services/scheduler": { may: OUTER, packages: ["bullmq", "pino", "zod"] },
+  // Of the engine, the types of what the doctor asks; only `main.ts` files open one.
   "services/cli": {
-    may: ["services/worker-sdk", "services/contract", "services/runtime"],
+    may: ["services/worker-sdk", "services/contract", "services/runtime", "services/engine/facts.ts"],
     packages: ["commander", "pino", "zod"],
   },
 };

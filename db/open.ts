@@ -14,9 +14,20 @@ export interface OpenDatabaseConfig {
   readonly onIdleError?: (error: Error) => void;
 }
 
+/** How much of a pool is in use. */
+export interface PoolUse {
+  readonly max: number;
+  /** Lent right now. */
+  readonly busy: number;
+  /** Calls that wait for one. */
+  readonly waiting: number;
+}
+
 export interface OpenDatabase {
   readonly db: Kysely<Database>;
   readonly kind: DatabaseKind;
+  /** Null of the embedded database, which has one connection. */
+  poolUse(): PoolUse | null;
   close(): Promise<void>;
 }
 
@@ -31,7 +42,12 @@ export async function openDatabase(config: OpenDatabaseConfig): Promise<OpenData
       ...(config.onIdleError === undefined ? {} : { onIdleError: config.onIdleError }),
     });
     const db = new Kysely<Database>({ dialect: createPgDialect(pool) });
-    return { db, kind: "pg", close: () => db.destroy() };
+    const poolUse = (): PoolUse => ({
+      max: pool.options.max,
+      busy: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+    });
+    return { db, kind: "pg", poolUse, close: () => db.destroy() };
   }
   const [{ startPglite }, { createPgliteDialect }] = await Promise.all([
     import("./dialects/start-pglite.ts"),
@@ -42,6 +58,7 @@ export async function openDatabase(config: OpenDatabaseConfig): Promise<OpenData
   return {
     db,
     kind: "pglite",
+    poolUse: () => null,
     close: async () => {
       await db.destroy();
       if (!pglite.closed) await pglite.close();

@@ -196,6 +196,21 @@ export interface AgentsTable {
   last_seen_at: DefaultInstant;
 }
 
+export interface ProcessesTable {
+  id: string;
+  kind: string;
+  version: string;
+  config: string | null;
+  host: string;
+  pid: number;
+  started_at: DefaultInstant;
+  seen_at: DefaultInstant;
+  skew_ms: number;
+  pool_max: number | null;
+  pool_busy: number | null;
+  pool_waiting: number | null;
+}
+
 /** Agents that finish what they hold and take nothing new. */
 export interface AgentDrainsTable {
   agent: string;
@@ -261,6 +276,7 @@ export interface Database {
   events: EventsTable;
   agents: AgentsTable;
   agent_drains: AgentDrainsTable;
+  processes: ProcessesTable;
   sweeps: SweepsTable;
   resource_keys: ResourceKeysTable;
   resource_leases: ResourceLeasesTable;

@@ -1,4 +1,4 @@
-/** What operators need: agents that take nothing new, and lists that do not read whole tables. */
+/** What operators need: agents that take nothing new, lists that do not read whole tables, and who serves. */
 import { type Kysely, sql } from "kysely";
 
 export const breaking = false;
@@ -11,6 +11,21 @@ const STATEMENTS: readonly string[] = [
      drained_by text,
      actor jsonb,
      verification jsonb
+   )`,
+  // The processes that serve this database, each with a row that it writes every few seconds.
+  `create unlogged table processes (
+     id uuid primary key,
+     kind text not null,
+     version text not null,
+     config text,
+     host text not null,
+     pid int not null,
+     started_at timestamptz not null default now(),
+     seen_at timestamptz not null default now(),
+     skew_ms int not null,
+     pool_max int,
+     pool_busy int,
+     pool_waiting int
    )`,
   // How an agent's latest attempts ended. The end itself is not in it: ending an attempt stays a change
   // that no index has to follow.

@@ -81,6 +81,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       () => sweep.stop(),
     );
     health.started();
+    await opened.announce("api");
     log.info({ url }, "serving");
   });
 }

@@ -1,13 +1,21 @@
 #!/usr/bin/env node
 /**
- * The `muster` command. Each subcommand loads its own code when it runs, so that `muster
- * status` does not pay for a database and `muster --help` pays for nothing.
+ * The `muster` command. What needs a database or a server of its own is loaded when it runs, so
+ * that `muster status` does not pay for it.
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EXIT } from "../contract/errors.ts";
 import { VERSION } from "../runtime/version.ts";
 import { runCommand } from "./failure.ts";
-import type { ListOptions } from "./lists.ts";
+import type { InstallOptions } from "./mcp/install.ts";
+import { addAgentNoun } from "./nouns/agent.ts";
+import { addClaimNoun } from "./nouns/claim.ts";
+import { addConfigNoun } from "./nouns/config.ts";
+import { addDeadNoun } from "./nouns/dead.ts";
+import { addEventsNoun } from "./nouns/events.ts";
+import { addItemNoun } from "./nouns/item.ts";
+import { addLeaseNoun } from "./nouns/lease.ts";
+import { addTrashNoun } from "./nouns/trash.ts";
 import type { WorkOptions } from "./work.ts";
 
 const ENVIRONMENT = `
@@ -71,19 +79,24 @@ command(program, "migrate", "bring the database to the schema of this version").
     }),
 );
 
-command(program, "import", "bring the database of another tool over; what is there already stays as it is")
-  .argument("<file>", "the database")
-  .addOption(
-    new Option("--from <tool>", "the tool that made it").choices(["task-orchestrator"]).makeOptionMandatory(),
-  )
-  .action((file: string, { json = false }: Json) =>
+command(program, "export", "write a root out as lines of JSON: everything of it, for `muster import`")
+  .argument("<root>", "its id")
+  .addHelpText("after", "\nExample: muster export 3a80b8c8-06dd-45a1-95c0-c51105cf8641 > project.jsonl")
+  .action((root: string, { json = false }: Json) =>
+    runCommand(json, async () => (await import("./export/main.ts")).exportRoot(root, { json })),
+  );
+
+command(program, "import", "bring a root in, or the database of another tool; what is there stays as it is")
+  .argument("<file>", "what `muster export` wrote (- reads standard input), or the other tool's database")
+  .addOption(new Option("--from <tool>", "the tool that made it").choices(["task-orchestrator"]))
+  .action((file: string, { json = false, from }: Json & { from?: string }) =>
     runCommand(json, async () => {
-      const { importFile } = await import("./import/main.ts");
-      await importFile(file, { json });
+      if (from === undefined) return (await import("./export/main.ts")).importRoot(file, { json });
+      return (await import("./import/main.ts")).importFile(file, { json });
     }),
   );
 
-program
+const mcp = program
   .command("mcp")
   .description("serve MCP over stdio for one client; starts Muster in the background if none runs")
   .action(() =>
@@ -92,6 +105,25 @@ program
       await serveMcp();
     }),
   );
+command(mcp, "install", "put Muster into an MCP client's file, or show where it is")
+  .argument("[client]", "claude-code, claude-desktop, cursor, windsurf, vscode or codex")
+  .option("--all", "into every client of this machine, but files that belong to a project")
+  .option("--dry-run", "change nothing, say what would be")
+  .action((name: string | undefined, options: InstallOptions) =>
+    runCommand(options.json === true, async () => (await import("./mcp/install.ts")).install(name, options)),
+  );
+command(mcp, "uninstall", "take Muster out of an MCP client's file")
+  .argument("[client]")
+  .option("--all", "out of every client's")
+  .option("--dry-run", "change nothing, say what would be")
+  .action((name: string | undefined, options: InstallOptions) =>
+    runCommand(options.json === true, async () =>
+      (await import("./mcp/install.ts")).uninstall(name, options),
+    ),
+  );
+command(mcp, "status", "say which MCP clients have Muster").action((options: InstallOptions) =>
+  runCommand(options.json === true, async () => (await import("./mcp/install.ts")).status(options)),
+);
 
 const append = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -130,49 +162,23 @@ command(program, "status", "say whether Muster is there and well").action(({ jso
   }),
 );
 
-command(program, "doctor", "look at everything Muster needs, and say how to mend what is wrong").action(
-  ({ json = false }: Json) =>
+command(program, "doctor", "look at everything Muster needs, and say how to mend what is wrong")
+  .option("--repair", "also mend what can be mended here: copies in item_state")
+  .action(({ json = false, repair = false }: Json & { repair?: boolean }) =>
     runCommand(json, async () => {
       const { examine } = await import("./doctor/main.ts");
-      return examine({ json });
+      return examine({ json, repair });
     }),
-);
-
-const paged = (listing: Command): Command =>
-  listing.option("--limit <n>", "at most so many").option("--offset <n>", "after that many");
-
-const claim = program.command("claim").description("who holds what");
-paged(command(claim, "list", "list claims: who holds what, since when, until when"))
-  .option("--agent <id>", "of this agent")
-  .option("--ancestor-id <id>", "within this subtree")
-  .option("--lapsed", "only lapsed ones")
-  .action((options: ListOptions) =>
-    runCommand(options.json === true, async () => (await import("./lists.ts")).listClaims(options)),
   );
 
-const agent = program.command("agent").description("the agents that were seen");
-paged(command(agent, "list", "list agents: when last seen, and what they hold"))
-  .option("--holding", "only those that hold something")
-  .action((options: ListOptions) =>
-    runCommand(options.json === true, async () => (await import("./lists.ts")).listAgents(options)),
-  );
-
-const item = program.command("item").description("the items");
-paged(command(item, "list", "list items"))
-  .option("--role <roles>", "in these roles (comma-separated)")
-  .option("--tags <tags>", "with any of these tags (comma-separated)")
-  .option("--priority <priority>", "high, medium or low")
-  .option("--ancestor-id <id>", "within this subtree")
-  .option("--parent-id <id>", "directly below this item")
-  .option("--readiness <readiness>", "ready, waiting, blocked …")
-  .action((options: ListOptions) =>
-    runCommand(options.json === true, async () => (await import("./lists.ts")).listItems(options)),
-  );
-command(item, "show", "show one item in full")
-  .argument("<id>", "its id, or the beginning of it")
-  .action((id: string, options: ListOptions) =>
-    runCommand(options.json === true, async () => (await import("./lists.ts")).showItem(id, options)),
-  );
+addItemNoun(program);
+addClaimNoun(program);
+addLeaseNoun(program);
+addAgentNoun(program);
+addDeadNoun(program);
+addTrashNoun(program);
+addConfigNoun(program);
+addEventsNoun(program);
 
 try {
   await program.parseAsync();

@@ -131,6 +131,11 @@ export interface CoordinationHealth {
   readonly state: "up" | "down";
   /** Set when the store runs in a way that can lose what must not be lost, such as an evicting policy. */
   readonly fault?: string;
+  /**
+   * Since when the store remembers, as an instant of the database's clock; null when it has been
+   * asked nothing since its memory began. Absent where that cannot be told.
+   */
+  readonly remembersSinceMs?: number | null;
 }
 
 export interface Coordination {

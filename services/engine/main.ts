@@ -21,6 +21,7 @@ import {
   createAccessTokens,
   UnclearIssuer,
 } from "../verification/create-access-token-verifier.ts";
+import { VERSION } from "../runtime/version.ts";
 import { createVerifier } from "../verification/create-verifier.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
 import { rememberFromNow } from "./actors/admit-actors.ts";
@@ -28,16 +29,19 @@ import type { DegradedModePolicy } from "./actors/policy.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { findCoordinationFault } from "./coordination-fault.ts";
 import { createEngine } from "./create-engine.ts";
+import { createDiagnosis } from "./diagnosis.ts";
+import type { Diagnosis } from "./facts.ts";
+import { announce } from "./presence/main.ts";
+import { createPresence, type ProcessKind } from "./presence/presence.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
 import { actorAuthentication } from "../contract/config/actor-authentication.ts";
 import type { ServerConfig } from "../contract/config/parse-config.ts";
-import { followedServerConfig, followServerConfig } from "./config/refresh-copies.ts";
+import { followFile } from "./config/follow-file.ts";
+import { followedServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
 import { BrokenServerConfig, openServerConfig, type ServerConfigFile } from "./config/server-config.ts";
 import type { Engine } from "./engine.ts";
-import { importGraph } from "./import/import-graph.ts";
-import type { ImportReport } from "./import/import-report.ts";
-import type { ImportSource } from "./import/source.ts";
+import { createTransfers, type Transfers } from "./bundle/transfers.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { type Credentials, createCredentials } from "./tokens/credentials.ts";
 import { sharedSecret } from "./shared-secret.ts";
@@ -81,8 +85,10 @@ export interface OpenEngine {
   sharedSecret(): Promise<string>;
   /** Fingerprint of the configuration file that the servers of this database follow; null: of none. */
   followedConfig(): Promise<string | null>;
-  /** Brings the items of another database over. */
-  importGraph(source: ImportSource): Promise<ImportReport>;
+  /** Says, from now until the lifecycle ends, that this process serves. */
+  announce(kind: ProcessKind): Promise<void>;
+  readonly diagnosis: Diagnosis;
+  readonly transfers: Transfers;
   readonly checks: { readonly database: Check; readonly redis: Check };
 }
 
@@ -127,6 +133,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     (opened) => opened.close(),
   );
   const follow = followFile(deps, config);
+  const fingerprint = (): string | null => config.current().layer.fingerprint;
   return {
     engine,
     instants: createInstants(deps),
@@ -151,24 +158,12 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     },
     sharedSecret: () => sharedSecret(deps),
     followedConfig: () => followedServerConfig(deps.db),
-    importGraph: (source) => importGraph(deps, source),
+    announce: (kind) =>
+      announce(lifecycle, log, createPresence({ database, kind, version: VERSION, config: fingerprint })),
+    diagnosis: createDiagnosis(database, coordination),
+    transfers: createTransfers(deps, VERSION),
     checks: checksOf(database, coordination),
   };
-}
-
-/** Items are kept to the configuration file, now and whenever it changes. */
-function followFile(deps: EngineDeps, config: ServerConfigFile): (now: ServerConfig) => Promise<void> {
-  const { log } = deps;
-  const follow = async ({ layer }: ServerConfig): Promise<void> => {
-    if (await followServerConfig(deps, layer.fingerprint))
-      log.info({}, "items follow the configuration file");
-  };
-  config.onChange((next) => {
-    follow(next).catch((error: unknown) =>
-      log.error({ err: error }, "items could not follow the configuration file; they will at the next start"),
-    );
-  });
-  return follow;
 }
 
 function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngine["checks"] {

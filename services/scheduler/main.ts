@@ -39,6 +39,7 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
       () => scheduler.start(),
       () => scheduler.stop(),
     );
+    await opened.announce("scheduler");
     const line = command.json
       ? JSON.stringify({ event: "running", version: VERSION, pid: process.pid })
       : `Muster ${VERSION} scheduler running`;

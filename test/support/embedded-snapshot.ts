@@ -49,5 +49,5 @@ async function makeEmbedded(): Promise<PGlite> {
 
 function wrap(pglite: PGlite): OpenDatabase {
   const db = new Kysely<Database>({ dialect: createPgliteDialect(pglite) });
-  return { db, kind: "pglite", close: () => db.destroy() };
+  return { db, kind: "pglite", poolUse: () => null, close: () => db.destroy() };
 }

@@ -8,6 +8,7 @@ import { DEPENDENCY_ROUTES } from "./dependency-routes.ts";
 import { ITEM_LIST_ROUTES } from "./item-list-routes.ts";
 import { ITEM_ROUTES } from "./item-routes.ts";
 import { LEASE_ROUTES } from "./lease-routes.ts";
+import { MENDING_ROUTES } from "./mending-routes.ts";
 import { MOVE_ROUTES } from "./move-routes.ts";
 import { NOTE_ROUTES } from "./note-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
@@ -29,4 +30,5 @@ export const ROUTES: readonly Route[] = Object.freeze([
   ...PROJECT_CONFIG_ROUTES,
   ...PLAN_ROUTES,
   ...CONFIG_ROUTES,
+  ...MENDING_ROUTES,
 ]);

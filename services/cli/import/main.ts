@@ -11,36 +11,45 @@ import {
 import { configFilesOf, doctorConfig, type DoctorConfig, readConfig } from "../../runtime/config.ts";
 import { openDataDirectory } from "../../runtime/data-directory.ts";
 import { ConfigError, ExitError } from "../../runtime/exit.ts";
-import { createLifecycle } from "../../runtime/lifecycle.ts";
+import { createLifecycle, type Lifecycle } from "../../runtime/lifecycle.ts";
 import { createLog, type Log } from "../../runtime/log.ts";
 import { print, table } from "../output.ts";
 
 export async function importFile(path: string, { json }: { readonly json: boolean }): Promise<void> {
+  await withDatabase("import", async (opened, lifecycle) => {
+    const source = await lifecycle.own(
+      "file to import",
+      () => openFile(path),
+      (file) => file.close(),
+    );
+    const report = await opened.transfers.importGraph(source);
+    print(json, report, () => describe(report));
+  });
+}
+
+/** Works on the database that the environment names: directly, since no server need run, and embedded none may. */
+export async function withDatabase(
+  service: "import" | "export",
+  work: (opened: OpenEngine, lifecycle: Lifecycle) => Promise<void>,
+): Promise<void> {
   const config = readConfig(doctorConfig);
-  const log = createLog({ service: "import", level: "warn", to: "stderr" });
+  const log = createLog({ service, level: "warn", to: "stderr" });
   const lifecycle = createLifecycle();
   const stop = (): void => void lifecycle.stop().catch(() => undefined);
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    const source = await lifecycle.own(
-      "file to import",
-      () => openFile(path),
-      (opened) => opened.close(),
-    );
-    const databasePath = config.databaseUrl === undefined ? await takeDirectory(config.dataDir) : undefined;
     const opened = await openEngine(lifecycle, {
       databaseUrl: config.databaseUrl,
-      databasePath,
+      databasePath: config.databaseUrl === undefined ? await takeDirectory(config.dataDir) : undefined,
       redisUrl: config.redisUrl,
       configFiles: configFilesOf(config),
-      applicationName: "muster import",
+      applicationName: `muster ${service}`,
       log,
     });
     if (config.databaseUrl !== undefined) await refuseOtherConfig(opened, config, log);
     // Alone there is nobody else to do it; a fleet brings its database up to date by itself.
     await opened.prepare({ migrate: config.databaseUrl === undefined });
-    const report = await opened.importGraph(source);
-    print(json, report, () => describe(report));
+    await work(opened, lifecycle);
   } finally {
     process.off("SIGINT", stop).off("SIGTERM", stop);
     await lifecycle.stop();

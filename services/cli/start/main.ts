@@ -93,6 +93,8 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     () => scheduler.start(),
     () => scheduler.stop(),
   );
+  // The embedded database has this one process, which nobody else can look past.
+  if (config.databaseUrl !== undefined) await opened.announce("alone");
   if (command.idleStopSeconds !== undefined)
     await stopWhenIdle(lifecycle, activity, command.idleStopSeconds, log);
 }

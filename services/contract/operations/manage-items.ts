@@ -235,7 +235,7 @@ const deleted = answer({
   freedItems: z.array(answer({ itemId: id, title: z.string() })).optional(),
   replayed,
 });
-const restored = answer({
+export const restored = answer({
   ids: z.array(id),
   restored: z.int(),
   failed: z.int(),

@@ -11,13 +11,15 @@ import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { bounded, facts, oneLine } from "../rendering.ts";
 
+export const revokeShape = {
+  ...bulkShape,
+  agent: fields.agentName.optional().describe("Claims of this agent."),
+  ancestorId: fields.itemRef.optional().describe("Claims within this subtree."),
+  lapsed: fields.flag.optional().describe("true: only lapsed ones; false: only live ones."),
+};
+
 const input = z
-  .strictObject({
-    ...bulkShape,
-    agent: fields.agentName.optional().describe("Claims of this agent."),
-    ancestorId: fields.itemRef.optional().describe("Claims within this subtree."),
-    lapsed: fields.flag.optional().describe("true: only lapsed ones; false: only live ones."),
-  })
+  .strictObject(revokeShape)
   .superRefine(...crossField((call, add) => namesOneSet(call, ["agent", "ancestorId", "lapsed"], add)));
 /** A parsed call. */
 export type RevokeClaimsInput = z.output<typeof input>;

@@ -7,8 +7,9 @@ import type { RedisWakeUps } from "./wake-ups.ts";
 const FIRST_ATTEMPT_MS_MAX = 1_000;
 
 export interface RedisHealthDeps {
-  readonly redis: Pick<Redis, "ping" | "info">;
+  readonly redis: Pick<Redis, "ping" | "info" | "get">;
   readonly sessions: Pick<SessionWatch, "current" | "firstAttempt">;
+  readonly epochKey: string;
   readonly channel: Pick<RedisWakeUps, "listening" | "firstAttempt">;
 }
 
@@ -21,8 +22,24 @@ export async function checkRedisHealth(deps: RedisHealthDeps): Promise<Coordinat
   } catch {
     return { state: "down" };
   }
-  const fault = await findFault(deps);
-  return fault === undefined ? { state: "up" } : { state: "up", fault };
+  const [fault, memory] = await Promise.all([findFault(deps), findMemory(deps)]);
+  return { state: "up", ...(fault === undefined ? {} : { fault }), ...memory };
+}
+
+/** The epoch of the claim clock. One of another server process counts as none: that memory is gone. */
+async function findMemory({
+  redis,
+  sessions,
+  epochKey,
+}: RedisHealthDeps): Promise<Pick<CoordinationHealth, "remembersSinceMs">> {
+  const runId = sessions.current()?.runId;
+  if (!runId) return {};
+  try {
+    const [known, since] = (await redis.get(epochKey))?.split(" ") ?? [];
+    return { remembersSinceMs: known === runId && since !== undefined ? Number(since) : null };
+  } catch {
+    return {};
+  }
 }
 
 async function findFault({ redis, sessions, channel }: RedisHealthDeps): Promise<string | undefined> {

@@ -65,7 +65,7 @@ export function createRedisCoordination({
     wakeUps: channel.wakeUps,
     counters: createRedisCounters({ redis, sessions, prefix, fallback }),
     singleUses: createRedisSingleUses({ redis, sessions, prefix }),
-    health: () => checkRedisHealth({ redis, sessions, channel }),
+    health: () => checkRedisHealth({ redis, sessions, channel, epochKey: `${prefix}epoch` }),
     async close() {
       hub.close();
       await channel.close();

@@ -49,10 +49,7 @@ async function settle(
   input: SettleDeadInput,
   caller: Caller,
 ): Promise<SettleDeadOutput> {
-  // A program that resets the count would let an item fail for ever, with nobody looking.
-  if (input.actor.kind !== "user") {
-    throw fault("insufficient_capability", `${operation} is for people: its actor has kind "user"`);
-  }
+  refuseAgents(operation, input, caller);
   const call = describeCall(operation, input, caller);
   const { type, tags, ancestorId } = input;
   const { answers, rest } = await doToChosen(
@@ -66,6 +63,12 @@ async function settle(
     (itemId, element) => settleOne(deps, call, WAYS[operation], itemId, element, input.reason),
   );
   return { items: [...answers], ...rest };
+}
+
+/** An agent that resets the count would let an item fail for ever, with nobody looking. */
+function refuseAgents(operation: string, { actor }: SettleDeadInput, { access }: Caller): void {
+  const isAgent = actor.kind === "subagent" || actor.kind === "orchestrator" || access.agent !== null;
+  if (isAgent) throw fault("insufficient_capability", `${operation} is for people, and not for agents`);
 }
 
 async function settleOne(
