@@ -133,7 +133,6 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     (opened) => opened.close(),
   );
   const follow = followFile(deps, config);
-  const fingerprint = (): string | null => config.current().layer.fingerprint;
   return {
     engine,
     instants: createInstants(deps),
@@ -159,7 +158,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     sharedSecret: () => sharedSecret(deps),
     followedConfig: () => followedServerConfig(deps.db),
     announce: (kind) =>
-      announce(lifecycle, log, createPresence({ database, kind, version: VERSION, config: fingerprint })),
+      announce(lifecycle, log, createPresence({ database, kind, version: VERSION, config })),
     diagnosis: createDiagnosis(database, coordination),
     transfers: createTransfers(deps, VERSION),
     checks: checksOf(database, coordination),

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { OpenDatabase } from "../../../db/open.ts";
 import { measureSkewMs, removeProcess, saveProcess } from "../../../db/stores/process-store.ts";
+import type { ServerConfigFile } from "../config/server-config.ts";
 
 export type ProcessKind = "api" | "scheduler" | "alone";
 
@@ -13,8 +14,7 @@ export interface PresenceDeps {
   readonly database: Pick<OpenDatabase, "db" | "poolUse">;
   readonly kind: ProcessKind;
   readonly version: string;
-  /** Fingerprint of the configuration file in force. */
-  readonly config: () => string | null;
+  readonly config: Pick<ServerConfigFile, "current">;
 }
 
 export interface Presence {
@@ -30,7 +30,7 @@ export function createPresence({ database, kind, version, config }: PresenceDeps
       // Looked at before the statements below take a connection themselves.
       const pool = database.poolUse();
       const skewMs = await measureSkewMs(database.db);
-      await saveProcess(database.db, { ...about, config: config(), skewMs, pool });
+      await saveProcess(database.db, { ...about, config: config.current().layer.fingerprint, skewMs, pool });
     },
     leave: () => removeProcess(database.db, about.id),
   };
