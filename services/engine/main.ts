@@ -32,7 +32,7 @@ import { createEngine } from "./create-engine.ts";
 import { createDiagnosis } from "./diagnosis.ts";
 import type { Diagnosis } from "./facts.ts";
 import { announce } from "./presence/main.ts";
-import { createPresence, type ProcessKind } from "./presence/presence.ts";
+import type { ProcessKind } from "./presence/presence.ts";
 import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
 import { actorAuthentication } from "../contract/config/actor-authentication.ts";
 import type { ServerConfig } from "../contract/config/parse-config.ts";
@@ -157,8 +157,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     },
     sharedSecret: () => sharedSecret(deps),
     followedConfig: () => followedServerConfig(deps.db),
-    announce: (kind) =>
-      announce(lifecycle, log, createPresence({ database, kind, version: VERSION, config })),
+    announce: (kind) => announce(lifecycle, log, { database, kind, version: VERSION, config }),
     diagnosis: createDiagnosis(database, coordination),
     transfers: createTransfers(deps, VERSION),
     checks: checksOf(database, coordination),

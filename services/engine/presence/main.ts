@@ -2,13 +2,14 @@
 import type { Lifecycle } from "../../runtime/lifecycle.ts";
 import type { Log } from "../../runtime/log.ts";
 import { createPacedLoop } from "../../runtime/paced-loop.ts";
-import type { Presence } from "./presence.ts";
+import { createPresence, type PresenceDeps } from "./presence.ts";
 
 /** How often a process says that it is there. */
 const PRESENT_EVERY_MS = 5_000;
 
 /** From now until the lifecycle ends. */
-export async function announce(lifecycle: Lifecycle, log: Log, presence: Presence): Promise<void> {
+export async function announce(lifecycle: Lifecycle, log: Log, about: PresenceDeps): Promise<void> {
+  const presence = createPresence(about);
   const loop = createPacedLoop({
     name: "presence",
     everyMs: PRESENT_EVERY_MS,
