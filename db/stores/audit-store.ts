@@ -14,6 +14,7 @@ export interface AuditEntry {
     | "item.restored"
     | "item.replayed"
     | "item.discarded"
+    | "item.overridden"
     | "dependency.deleted"
     | "claim.revoked"
     | "agent.drained"

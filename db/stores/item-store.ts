@@ -52,3 +52,25 @@ export type BlockerRow = Awaited<ReturnType<typeof openBlockers>>[number];
 export async function findBlockers(handle: Handle, ids: readonly string[]): Promise<BlockerRow[]> {
   return ids.length === 0 ? [] : await openBlockers(handle, [ids]);
 }
+
+const openChildren = statement<{ parent_id: string; item_id: string; title: string; role: string }>(
+  "items_open_children",
+  `select wanted.id as parent_id, c.item_id, c.title, c.role
+   from unnest($1::uuid[]) as wanted(id)
+   cross join lateral (
+     select i.id as item_id, i.title, s.role from items i join item_state s on s.item_id = i.id
+     where i.parent_id = wanted.id and s.role <> 'terminal'
+     order by i.created_at, i.id limit $2
+   ) c`,
+);
+
+export type OpenChildRow = Awaited<ReturnType<typeof openChildren>>[number];
+
+/** The oldest open children of each of the items. */
+export async function findOpenChildren(
+  handle: Handle,
+  ids: readonly string[],
+  max: number,
+): Promise<OpenChildRow[]> {
+  return ids.length === 0 ? [] : await openChildren(handle, [ids, max]);
+}

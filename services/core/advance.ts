@@ -5,17 +5,25 @@
  */
 import { cascade, type CascadeEvent, closeWithheld, keptClosedAbove } from "./cascade.ts";
 import { clearClaim } from "./clear-claim.ts";
+import { applyFailure, keepOpen } from "./fail.ts";
 import { isSatisfied } from "./edges.ts";
 import { strangeCredential } from "./leases/declared.ts";
 import { judgeLeases, type LeaseObstacle } from "./leases/hold-leases.ts";
 import { gateFindings, judgeGate } from "./gate.ts";
+import {
+  asksBlockers,
+  besidesReview,
+  findSetAside,
+  type SetAside,
+  SKIP_TRIGGER,
+  SKIPPED_LABEL,
+} from "./override.ts";
 import { moveItem } from "./move.ts";
-import { judgeFailure } from "./retry.ts";
 import { sendsBackOnceMore, stopReviewing } from "./review.ts";
-import { isForward, labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
+import { labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
 import type { IndependenceFinding, NoteObstacle } from "./schemas/note-gate.ts";
 import type { EndReason, Holder, ItemState } from "./state.ts";
-import { bury, endTenure } from "./tenure.ts";
+import { endTenure } from "./tenure.ts";
 import { judgeWriter, type Writer, type WriterContext } from "./writer.ts";
 import type { Author, World } from "./world.ts";
 
@@ -33,6 +41,8 @@ export interface AdvanceRequest {
   readonly failure: { readonly class: "item" | "environment"; readonly reason: string | null };
   /** Operators may bring back the dead and override holders; agents may not. */
   readonly operator: boolean;
+  /** An operator also sets open blockers and a review aside; see `override.ts`. */
+  readonly override?: boolean;
   /** A number in [0, 1) for the backoff. */
   readonly random: number;
 }
@@ -52,6 +62,14 @@ export interface AdvanceApplied {
   readonly lostLeases: readonly string[];
   /** Notes that should have had another author; where the schema refuses such, there are none. */
   readonly findings: readonly IndependenceFinding[];
+  /** What stood against it and was overridden. */
+  readonly setAside: readonly SetAside[];
+}
+
+export interface OpenChild {
+  readonly itemId: string;
+  readonly title: string;
+  readonly role: string;
 }
 
 export type AdvanceRefusal =
@@ -68,7 +86,12 @@ export type AdvanceRefusal =
   | { readonly code: "item_dead" }
   | { readonly code: "invalid_transition"; readonly message: string; readonly from: Role }
   | { readonly code: "dependency_blocked"; readonly blockers: number; readonly to: Role }
-  | { readonly code: "open_children"; readonly openChildren: number }
+  /** `children`: some of them, once somebody has looked up what they are called. */
+  | {
+      readonly code: "open_children";
+      readonly openChildren: number;
+      readonly children?: readonly OpenChild[];
+    }
   /** The caller names a resource that is none of the item's. */
   | { readonly code: "strange_credential"; readonly credential: string; readonly declared: readonly string[] }
   /** It would be alive under a closed item that no cascade opens. */
@@ -87,9 +110,11 @@ export type AdvanceRefusal =
     };
 
 export function decideAdvance(world: World, request: AdvanceRequest, context: WriterContext): AdvanceVerdict {
+  const before = world.get(request.itemId);
   const refusal = judge(world, request, context);
   if (refusal !== null) return { kind: "refused", refusal };
-  return apply(world, request);
+  const setAside = request.override === true ? findSetAside(world, before, request.trigger) : [];
+  return { ...apply(world, request, setAside.includes("review")), setAside };
 }
 
 /** Everything that can stand against it. Frees a lapsed claim in the way only when nothing else does. */
@@ -148,9 +173,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   if (target.kind === "refused") {
     return { code: "invalid_transition", message: target.message, from: item.role };
   }
-  const entersForward =
-    isForward(item.role, target.role) || (trigger === "resume" && target.role !== "queue");
-  if (trigger !== "cancel" && entersForward && item.blockers > 0) {
+  const override = request.override === true;
+  if (!override && item.blockers > 0 && asksBlockers(item, target.role, trigger)) {
     return { code: "dependency_blocked", blockers: item.blockers, to: target.role };
   }
   // A live child under a closed parent would never be offered and never be missed.
@@ -159,13 +183,14 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   }
   const closed = item.role === "terminal" ? keptClosedAbove(world, item.id) : null;
   if (closed !== null) return { code: "parent_closed", parentId: closed };
-  const obstacle = judgeGate(world, item, target.role, trigger === "cancel");
+  const gate = judgeGate(world, item, target.role, trigger === "cancel");
+  const obstacle = gate !== null && override ? besidesReview(world, item, gate) : gate;
   if (obstacle !== null) return { code: "gate_blocked", obstacle, from: item.role, to: target.role };
   const contended = target.role === "work" && item.role !== "work" ? judgeLeases(world, item) : null;
   return contended === null ? null : { code: "resource_unavailable", contended, position: null };
 }
 
-function apply(world: World, request: AdvanceRequest): AdvanceApplied {
+function apply(world: World, request: AdvanceRequest, skips: boolean): Omit<AdvanceApplied, "setAside"> {
   const before = world.get(request.itemId);
   const held = before.claim;
   const cascades: CascadeEvent[] = [];
@@ -173,7 +198,7 @@ function apply(world: World, request: AdvanceRequest): AdvanceApplied {
   if (request.trigger === "fail") {
     applyFailure(world, before, request, cascades, unblocked);
   } else {
-    applyMove(world, before, request, cascades, unblocked);
+    applyMove(world, before, { ...request, skips }, cascades, unblocked);
   }
   const state = world.get(before.id);
   return {
@@ -199,11 +224,11 @@ function heldUpBy(world: World, state: ItemState): string[] {
 function applyMove(
   world: World,
   before: ItemState,
-  request: AdvanceRequest,
+  request: AdvanceRequest & { readonly skips: boolean },
   cascades: CascadeEvent[],
   unblocked: string[],
 ): void {
-  const { trigger } = request;
+  const { trigger, skips } = request;
   const target = resolveTransition(
     { ...before, hasReviewPhase: world.policyOf(before).hasReviewPhase },
     trigger,
@@ -220,8 +245,11 @@ function applyMove(
     role: target.role,
     outcome: target.outcome,
     label:
-      request.label ?? labelAfter(trigger, target.role, before.statusLabel, world.schemaOf(before).labels),
-    trigger,
+      request.label ??
+      (skips
+        ? SKIPPED_LABEL
+        : labelAfter(trigger, target.role, before.statusLabel, world.schemaOf(before).labels)),
+    trigger: skips ? SKIP_TRIGGER : trigger,
     summary: request.summary,
     by: request.by,
     credentials: request.credentials ?? [],
@@ -236,11 +264,6 @@ function applyMove(
   if (world.get(before.id).claim === null) closeWithheld(world, before.id, above);
   cascades.push(...above.events);
   unblocked.push(...[...freed, ...above.unblocked].map((one) => one.itemId));
-}
-
-/** Somebody said that there is work left: that outweighs a closing that was withheld. */
-function keepOpen(world: World, id: string): void {
-  if (world.get(id).closeWithheld) world.update(id, { closeWithheld: false });
 }
 
 /** Who acts may hold the parent without holding the child. */
@@ -264,34 +287,4 @@ function resetCount(world: World, before: ItemState, role: Role, operator: boole
   const entersReview = role === "review" && before.role === "work";
   if (entersReview || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
   if (before.role === "terminal" || revived) world.update(before.id, { reviewRounds: 0 });
-}
-
-function applyFailure(
-  world: World,
-  before: ItemState,
-  request: AdvanceRequest,
-  cascades: CascadeEvent[],
-  unblocked: string[],
-): void {
-  const { class: failureClass, reason } = request.failure;
-  const verdict = judgeFailure(failureClass, before.attempts, world.policyOf(before), request.random);
-  clearClaim(world, before.id, "failed", reason);
-  keepOpen(world, before.id);
-  world.update(before.id, { attempts: verdict.attempts });
-  if (verdict.kind === "dead") {
-    const report = { events: cascades, unblocked: [] as { itemId: string }[] };
-    bury(world, before.id, "fail", reason ?? "the last allowed attempt failed", request.by, report);
-    unblocked.push(...report.unblocked.map((one) => one.itemId));
-    return;
-  }
-  const freed = moveItem(world, before.id, {
-    role: before.role === "review" ? "review" : "queue",
-    outcome: null,
-    label: request.label,
-    trigger: "fail",
-    summary: reason ?? request.summary,
-    by: request.by,
-  });
-  world.update(before.id, { availableAt: world.now + verdict.waitMs });
-  unblocked.push(...freed.map((one) => one.itemId));
 }

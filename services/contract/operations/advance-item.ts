@@ -10,6 +10,7 @@ import { BATCH_SIZE_MAX, NOTES_PER_TRANSITION_MAX, REASON_LENGTH_MAX } from "../
 import { shownElsewhere, unlisted } from "../listing-marks.ts";
 import { bounded, facts, matchesText, oneLine } from "../rendering.ts";
 import { noteBody, noteKey, noteRole } from "../text-fields.ts";
+import { failOnly, overrideSays } from "../transition-rules.ts";
 import { FAILURE_CLASSES, TRIGGERS } from "../vocabulary.ts";
 
 const trigger = z.enum(TRIGGERS, {
@@ -30,6 +31,8 @@ const transitionShape = {
   class: z.enum(FAILURE_CLASSES).optional().describe("fail: whose fault; environment does not count."),
   label: fields.statusLabel.optional(),
   credentialRefs: fields.credentialRefs.optional(),
+  // For operators, with a reason: sets a claim, a death, open blockers or a review aside.
+  override: unlisted(fields.flag.optional()),
   notes: z
     .array(z.strictObject({ key: noteKey, role: noteRole, body: noteBody }))
     .min(1)
@@ -51,6 +54,7 @@ const shape = z
     reason: z.string().max(REASON_LENGTH_MAX).optional(),
     class: z.enum(FAILURE_CLASSES).optional(),
     label: transitionShape.label,
+    override: transitionShape.override,
     notes: unlisted(transitionShape.notes),
     actor: fields.actor.optional(),
     workerId: fields.workerId.optional(),
@@ -67,7 +71,7 @@ function rules(call: Call, add: AddFault): void {
   if (!batched && countPresent(call, ["itemId", "trigger"]) < 2) {
     add([], "needs transitions: [{itemId, trigger}], or itemId and trigger");
   }
-  const outside = batched ? ["fence", "reason", "class", "label", "notes"] : [];
+  const outside = batched ? ["fence", "reason", "class", "label", "notes", "override"] : [];
   for (const name of outside) {
     if (call[name] !== undefined) add([name], "belongs into the elements of transitions when there are some");
   }
@@ -75,6 +79,9 @@ function rules(call: Call, add: AddFault): void {
   const batch = elementsOf(call.transitions);
   for (const [index, move] of batch) failOnly(move, ["transitions", index], add);
   const moves = batched ? batch.map(([, move]) => move) : [call];
+  for (const [index, move] of batched ? batch : [[null, call] as const]) {
+    overrideSays(move, call.actor, index === null ? [] : ["transitions", index], add);
+  }
   if (call.requestId !== undefined) oneActor(call, moves, add);
   if (call.claimNext === undefined) return;
   if (call.requestId === undefined) {
@@ -82,16 +89,6 @@ function rules(call: Call, add: AddFault): void {
   }
   if (call.actor === undefined && moves[0]?.actor === undefined) {
     add(["actor"], "is needed with claimNext: who claims?");
-  }
-}
-
-function failOnly(move: Call, at: readonly (string | number)[], add: AddFault): void {
-  const failing = typeof move.trigger === "string" && move.trigger.toLowerCase() === "fail";
-  if (move.class !== undefined && !failing) {
-    add([...at, "class"], 'belongs to trigger "fail" only; leave it out');
-  }
-  if (failing && (typeof move.reason !== "string" || move.reason.trim() === "")) {
-    add([...at, "reason"], 'is needed with trigger "fail": say what went wrong, for whoever tries next');
   }
 }
 
@@ -107,10 +104,20 @@ function nameOf(actor: unknown): unknown {
 }
 
 const input = shape.transform(
-  ({ transitions, itemId, trigger: single, summary, fence, reason, label, notes, ...call }) => {
+  ({ transitions, itemId, trigger: single, summary, fence, reason, label, notes, override, ...call }) => {
     const { class: failureClass, ...rest } = call;
     if (transitions !== undefined) return { ...rest, transitions };
-    const only = { itemId, trigger: single, summary, fence, reason, class: failureClass, label, notes };
+    const only = {
+      itemId,
+      trigger: single,
+      summary,
+      fence,
+      reason,
+      class: failureClass,
+      label,
+      notes,
+      override,
+    };
     return { ...rest, transitions: [only as Transition] };
   },
 );
@@ -165,6 +172,8 @@ const applied = answer({
     effort: z.string().optional(),
   }).optional(),
   violations: z.array(violation).optional(),
+  /** What an operator's override set aside: claim, dead, blockers, review. */
+  setAside: z.array(z.string()).optional(),
   /** Keys of the notes that were written with the move. */
   notesWritten: z.array(z.string()).optional(),
   warnings: z.array(z.string()).optional(),
@@ -265,6 +274,7 @@ export const advanceItem = defineOperation({
   capabilitiesFor: ({ transitions, claimNext }) => [
     "advance",
     ...(transitions.some(({ notes }) => notes !== undefined) ? (["write-notes"] as const) : []),
+    ...(transitions.some(({ override }) => override === true) ? (["operate"] as const) : []),
     ...(claimNext === undefined ? [] : (["claim"] as const)),
   ],
   toolsets: ["worker", "orchestrator"],

@@ -103,6 +103,7 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
   const { itemId: ref, trigger } = one.transition;
   const refused = (element: Record<string, unknown>): AdvancedOne => ({ element, outcome: null });
   try {
+    if (one.transition.override === true) requirePerson(one);
     const resolved = await resolveItem(deps.db, ref);
     if (!resolved.ok) return refused(refusedElement(ref, trigger, resolved.error));
     const outcome = await submitTransition(deps, lane, toCall(deps, one, resolved.id));
@@ -127,6 +128,13 @@ async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransi
       deps.log.error({ err: error, itemId: ref, trigger }, "transition failed");
     return refused(refusedElement(ref, trigger, shown));
   }
+}
+
+/** An agent that sets aside what stands in its way would be its own judge. */
+function requirePerson({ input, transition }: OneTransition): void {
+  const kind = (transition.actor ?? input.actor)?.kind;
+  if (kind === "user" || kind === "external") return;
+  throw fault("insufficient_capability", 'override is for people: its actor has kind "user"');
 }
 
 /** Asks the claim clock about a claim in the way whose expiry has passed, and tries once more if it has lapsed. */
@@ -154,16 +162,18 @@ function toCall(
 ): TransitionCall {
   const actor = transition.actor ?? input.actor;
   const who = identify(actor, transition.workerId ?? input.workerId, caller);
+  const override = transition.override === true;
   const request: AdvanceRequest = {
     itemId,
     trigger: transition.trigger,
-    summary: transition.summary ?? null,
+    summary: transition.summary ?? (override ? (transition.reason ?? null) : null),
     label: transition.label ?? null,
     credentials: transition.credentialRefs ?? [],
     writer: { agent: who.agent, session: who.session, fence: transition.fence ?? null },
     by: who.author,
     failure: { class: transition.class ?? "item", reason: transition.reason ?? null },
-    operator: false,
+    operator: override,
+    override,
     random: deps.random(),
   };
   const notes = (transition.notes ?? []).map(({ key, role, body }) => ({ key, role, body: body ?? "" }));

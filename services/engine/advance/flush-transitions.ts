@@ -20,6 +20,8 @@ import { pickItems } from "../claims/pick-items.ts";
 import { replayOf } from "../idempotency.ts";
 import { afterCommit, CLAIMABLE, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { bringNotes, writeBroughtNotes } from "./brought-notes.ts";
+import { nameChildren } from "./name-children.ts";
+import { recordOverrides } from "./record-overrides.ts";
 import { appliedAnswer, mentioned, type TransitionCall, type TransitionOutcome } from "./transition-call.ts";
 
 /** A batch hardly waits for a lock: whoever is slow is retried alone. */
@@ -67,8 +69,13 @@ async function runTransitions(
       session: request.writer.session,
     })),
   );
-  const decided = fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null));
+  const decided = await nameChildren(
+    tx,
+    fresh.map(({ request }) => request.itemId),
+    fresh.map((call, index) => decide(deps, world, call, ends[index] ?? null)),
+  );
   const { outcomes, answers } = await answer(tx, fresh, decided, world);
+  await recordOverrides(tx, fresh, decided);
   const opensStart = await writeBroughtNotes(
     tx,
     world,

@@ -77,7 +77,10 @@ export function refusalElement(
         itemId,
         trigger,
         fault("open_children", `${refusal.openChildren} of its children are still open`, {
-          details: { openChildren: refusal.openChildren },
+          details: {
+            openChildren: refusal.openChildren,
+            ...(refusal.children === undefined ? {} : { children: refusal.children }),
+          },
         }),
       );
     case "parent_closed":

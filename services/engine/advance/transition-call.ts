@@ -86,6 +86,7 @@ export function appliedAnswer(
     ...(applied.heldUp.length === 0 ? {} : { heldUpItems: applied.heldUp.map(named) }),
     ...(notes.length === 0 ? {} : { notesWritten: notes.map((note) => note.key) }),
     ...notesAhead(state, world),
+    ...(applied.setAside.length === 0 ? {} : { setAside: applied.setAside }),
     ...(applied.findings.length === 0 ? {} : { violations: applied.findings.map(violationOf) }),
   };
 }

@@ -24,6 +24,25 @@ describeBoard("transitions", (board) => {
     });
   });
 
+  it("an item is not closed over open children: the refusal names them, the oldest first, and counts all [P-30]", async () => {
+    const id = await board().plant();
+    const closed = await board().plant({ parentId: id, role: "terminal" });
+    const children: string[] = [];
+    for (let child = 0; child < 12; child += 1) {
+      children.push(await board().plant({ parentId: id, title: `child ${child}` }));
+    }
+    const refused = await refusedMove(board(), null, id, "complete");
+    expect(refused).toMatchObject({ errorCode: "open_children", details: { openChildren: 12 } });
+    const named = refused.details?.["children"] as { itemId: string }[];
+    expect(named).toHaveLength(10);
+    expect(named).toContainEqual({ itemId: children[0], title: "child 0", role: "queue" });
+    expect(named.map(({ itemId }) => itemId)).not.toContain(closed);
+    // What closes them together is complete_tree: nothing alive is ever left under what is closed.
+    const tree: unknown = await board().engine.call("complete_tree", { rootId: id, trigger: "cancel" });
+    expect(tree).toMatchObject({ summary: { completed: 13 } });
+    expect(await stateOf(board().db, id)).toMatchObject({ role: "terminal" });
+  });
+
   it("start stops in review where the schema has one", async () => {
     const id = await board().plant({ type: "reviewed", role: "work" });
     expect((await moved(board(), null, id, "start")).newRole).toBe("review");
