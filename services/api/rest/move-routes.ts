@@ -1,6 +1,7 @@
 /** How an item moves: the move itself, what stands before it, and what moved before. */
 import { z } from "zod";
-import type { TransitionApplied } from "../../contract/operations/advance-item.ts";
+import { fault, isMusterError } from "../../contract/errors.ts";
+import type { AdvanceItemOutput, TransitionApplied } from "../../contract/operations/advance-item.ts";
 import { explainItem } from "../../contract/operations/explain-item.ts";
 import { getNextStatus } from "../../contract/operations/get-next-status.ts";
 import { TRANSITIONS_LIMIT_MAX } from "../../contract/limits.ts";
@@ -9,9 +10,10 @@ import { transitionDto } from "../../contract/rest/note-dtos.ts";
 import { pageOf, pageShape, toPage, toWindow } from "../../contract/rest/pages.ts";
 import { schemaAnswer } from "../../contract/schema-answer.ts";
 import type { RequestOf } from "../../contract/registry.ts";
+import { isGranted } from "../../engine/access.ts";
 import { replayMark, toFault } from "./element.ts";
 import { attributed } from "./item-reads.ts";
-import { JSON_BODY, type Route, route } from "./route.ts";
+import { JSON_BODY, type RestRequest, type Route, route, type Run } from "./route.ts";
 
 const AREA = "Moves";
 const transitions = pageOf(transitionDto);
@@ -43,6 +45,45 @@ function toAdvanced(done: TransitionApplied): Record<string, unknown> {
   };
 }
 
+type Advance = RestRequest<unknown, z.output<typeof advanceDto>>;
+type Result = AdvanceItemOutput["results"][number];
+
+function toMove({ params, body, actor, requestId }: Advance): RequestOf<"advance_item"> {
+  const { workerId, overrideResourceLeases: _override, ...transition } = body;
+  const transitions = [{ itemId: params["id"], ...transition }];
+  return { transitions, actor, workerId, requestId } as RequestOf<"advance_item">;
+}
+
+function onlyResult({ results: [result] }: AdvanceItemOutput): Result {
+  if (result === undefined) throw new Error("a batch of one answered nothing");
+  return result;
+}
+
+/** Taking resources from others is for administrators, who say why. */
+function requireOverride({ body, access }: Advance): void {
+  if (body.overrideResourceLeases !== true) return;
+  if (!isGranted(access, "admin"))
+    throw fault("insufficient_capability", "overrideResourceLeases is for administrators");
+  if (!body.reason?.trim())
+    throw fault(
+      "VALIDATION_ERROR",
+      "reason: is needed with overrideResourceLeases: it is kept with the history",
+    );
+}
+
+/** With the override, what is in the way is taken from whoever has it, and the move is tried once more. */
+async function pastResources(result: Result, request: Advance, run: Run): Promise<Result> {
+  const { overrideResourceLeases = false, reason = "" } = request.body;
+  if (!overrideResourceLeases || result.applied || result.errorCode !== "resource_unavailable") return result;
+  for (const key of result.contendedResources ?? []) {
+    await run("release_leases", { key, reason, actor: request.actor }).catch((error: unknown) => {
+      // Given back meanwhile: that is as good.
+      if (!isMusterError(error) || error.code !== "RESOURCE_NOT_FOUND") throw error;
+    });
+  }
+  return onlyResult(await run("advance_item", toMove(request)));
+}
+
 export const MOVE_ROUTES: readonly Route[] = [
   route({
     method: "POST",
@@ -65,14 +106,12 @@ export const MOVE_ROUTES: readonly Route[] = [
       "resource_unavailable",
       "insufficient_capability",
     ],
-    toInput: ({ params, body, actor, requestId }) => {
-      const { workerId, ...transition } = body;
-      const input = { transitions: [{ itemId: params["id"], ...transition }], actor, workerId, requestId };
-      return input as RequestOf<"advance_item">;
+    toInput: (request) => {
+      requireOverride(request);
+      return toMove(request);
     },
-    toResponse: (output) => {
-      const [result] = output.results;
-      if (result === undefined) throw new Error("a batch of one answered nothing");
+    toResponse: async (output, request, run) => {
+      const result = await pastResources(onlyResult(output), request, run);
       if (!result.applied) {
         const beside = SAID_BESIDE.flatMap((name) =>
           result[name] === undefined ? [] : [[name, result[name]]],
