@@ -215,7 +215,7 @@ async function answerRest(exchange: Exchange, rest: Hono<RestEnv>, admission: Ad
   const headers = accept === undefined ? {} : { accept };
   const request = new Request(exchange.url, { method, headers });
   const answer = await rest.fetch(request, { exchange, admission });
-  return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id });
+  return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id, "x-req-id": exchange.id });
 }
 
 /** The last net: a fault of ours, which must neither end the process nor leave the client waiting. */
