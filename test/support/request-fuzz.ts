@@ -325,6 +325,7 @@ export class RequestFuzz {
       case "class":
       case "workerId":
       case "expectedVersion":
+      case "waitSeconds":
       case "credentialRefs":
       case "override":
       case "overrideResourceLeases":
