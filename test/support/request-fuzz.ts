@@ -114,6 +114,7 @@ export class Found {
   readonly items: string[] = [];
   readonly roots: string[] = [];
   readonly edges: string[] = [];
+  readonly deleted: string[] = [];
   /** A project that is configured, planned and ruled, and a task of it with a note; never deleted. */
   home: { readonly root: string; readonly task: string } | null = null;
   readonly etags = new Map<string, string>();
@@ -142,7 +143,8 @@ export class RequestFuzz {
     return String(status) in responses || (status >= 400 && "default" in responses);
   }
 
-  next(route: string, malformed: boolean): FuzzRequest {
+  /** Three of ten are malformed; by chance, so that no route is always asked for in the same way. */
+  next(route: string, malformed = this.#chance(0.3)): FuzzRequest {
     const [method = "", path = ""] = route.split(" ");
     const { parameters = [], requestBody } = this.#operation(route);
     const bodyTypes = Object.entries(requestBody?.content ?? {});
@@ -235,8 +237,12 @@ export class RequestFuzz {
   }
 
   #object(schema: Schema, route: string, atLeastOne: boolean): Record<string, unknown> {
-    const { properties = {}, required = [] } = schema;
+    const { properties = {} } = schema;
+    let { required = [] } = schema;
     const body: Record<string, unknown> = atLeastOne ? { title: this.#text() } : {};
+    // Exactly one of several has to be there, which a schema without unions does not say.
+    if (/POST \/api\/v1\/(claims|trash\/restore|dead\/\w+)$/.test(route))
+      required = [...required, route.endsWith("/claims") ? "itemId" : "itemIds"];
     for (const [name, field] of Object.entries(properties)) {
       if (!required.includes(name) && !this.#chance(0.2)) continue;
       const value = this.#value(name, field, route);
@@ -277,7 +283,11 @@ export class RequestFuzz {
     switch (name) {
       case "id":
         if (route.includes("/dependencies/")) return edges.shift() ?? "00000000-0000-4000-8000-000000000000";
-        if (route.startsWith("DELETE")) return items.shift() ?? "abcd";
+        if (route === "DELETE /api/v1/items/{id}") {
+          const gone = items.shift() ?? "abcd";
+          this.found.deleted.push(gone);
+          return gone;
+        }
         return this.#home(route, /schema|\/notes\/\{key\}/)?.task ?? this.#pick(items);
       case "itemId":
       case "parentId":
@@ -290,6 +300,16 @@ export class RequestFuzz {
           this.#home(route, /^(?!DELETE).*(roots|config|schemas|traits|types|graph)/)?.root ??
           this.#pick(roots)
         );
+      case "itemIds":
+        return [
+          route.includes("/trash/") ? (this.found.deleted.shift() ?? this.#pick(items)) : this.#pick(items),
+        ];
+      case "trashIds":
+      case "selector":
+        return undefined;
+      case "refreshes":
+      case "releases":
+        return [{ itemId: this.#pick(items), fence: 1 }];
       case "trigger":
         return this.#pick(["start", "block", "resume", "start", "complete", "cancel", "reopen", "requeue"]);
       case "key":

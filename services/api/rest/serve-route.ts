@@ -62,9 +62,9 @@ async function toRequest(
   { exchange, admission }: Admitted,
   caller: Caller,
 ): Promise<RestRequest> {
+  const requestId = idempotencyKeyOf(exchange, row);
   const operationQuery = row.query !== undefined && row.query === operationByName.get(row.operation)?.input;
   const query = queryOf(exchange, { query: row.query, operationQuery });
-  const requestId = idempotencyKeyOf(exchange, row);
   if (row.ifMatch === "required" && exchange.header("if-match") === undefined)
     throw fault("precondition_required", "this address changes only what you have read: If-Match is missing");
   const body = await bodyOf(exchange, row);
