@@ -36,3 +36,18 @@ describe("an error of the database's connection", () => {
     expect(sqlState(Object.assign(new Error("internal"), { code: "XX000" }))).toBe("XX000");
   });
 });
+
+describe("a value that the database cannot take", () => {
+  it.each(["22021", "22P05", "22P02", "22003", "22008"])(
+    "%s is the caller's to correct, and tells nothing of the statement",
+    (code) => {
+      const error = asFault(Object.assign(new Error("select secret from items"), { code }));
+      expect(error.code).toBe("VALIDATION_ERROR");
+      expect(error.message).not.toContain("secret");
+    },
+  );
+
+  it("is not a mistake in our own statement, such as a division by zero", () => {
+    expect(asFault(Object.assign(new Error("division"), { code: "22012" })).code).toBe("INTERNAL_ERROR");
+  });
+});
