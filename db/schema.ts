@@ -182,6 +182,7 @@ export interface EventsTable {
   data: Json<Record<string, unknown>>;
   at: DefaultInstant;
   xid: Generated<string>;
+  traceparent: string | null;
 }
 
 export interface AgentsTable {

@@ -11,26 +11,30 @@ export interface Activity {
   watchEngine(engine: Engine): Engine;
   /** The same health, watched. */
   watchHealth(health: Health): Health;
-  /** Milliseconds since the last sign of a client; 0 while a call runs. */
+  /** Milliseconds since the last sign of a client; 0 while a call runs or somebody follows events. */
   idleMs(): number;
 }
 
 export function createActivity(now: () => number = () => performance.now()): Activity {
   let running = 0;
   let lastAt = now();
+  let followers = (): number => 0;
   return {
-    watchEngine: (engine) => ({
-      ...engine,
-      async execute(name, input, caller) {
-        running += 1;
-        try {
-          return await engine.execute(name, input, caller);
-        } finally {
-          running -= 1;
-          lastAt = now();
-        }
-      },
-    }),
+    watchEngine(engine) {
+      followers = () => engine.events.size;
+      return {
+        ...engine,
+        async execute(name, input, caller) {
+          running += 1;
+          try {
+            return await engine.execute(name, input, caller);
+          } finally {
+            running -= 1;
+            lastAt = now();
+          }
+        },
+      };
+    },
     watchHealth: (health) => ({
       ...health,
       live: () => {
@@ -38,6 +42,6 @@ export function createActivity(now: () => number = () => performance.now()): Act
         return health.live();
       },
     }),
-    idleMs: () => (running > 0 ? 0 : now() - lastAt),
+    idleMs: () => (running > 0 || followers() > 0 ? 0 : now() - lastAt),
   };
 }

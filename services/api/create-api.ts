@@ -1,8 +1,9 @@
 /**
  * The API process: one HTTP server for MCP and REST, thin over the engine.
  *
- *   socket limits -> Host and Origin -> auth/gate.ts -> /mcp          -> mcp/endpoint.ts
- *                                                    -> anything else -> rest/app.ts
+ *   socket limits -> Host and Origin -> auth/gate.ts -> /mcp           -> mcp/endpoint.ts
+ *                                                    -> /api/v1/events -> events/event-streams.ts
+ *                                                    -> anything else  -> rest/app.ts
  *
  * A server may listen before it can serve: until its health has started, only the probes
  * are answered, so that whoever waits for it is told what it waits for.
@@ -25,6 +26,7 @@ import { createChallenges } from "./auth/challenge.ts";
 import { createGate, type GateOptions, isRefusal } from "./auth/gate.ts";
 import { createMetadata } from "./auth/metadata.ts";
 import { sendGateRefusal } from "./auth/refuse.ts";
+import { createEventStreams, EVENTS_PATH, type StreamLimits } from "./events/event-streams.ts";
 import { Exchange } from "./http/exchange.ts";
 import { createGuard, type Refusal } from "./http/guard.ts";
 import { sendJson, sendRpcFault } from "./http/reply.ts";
@@ -53,6 +55,7 @@ export interface ApiConfig {
   readonly bodyLimitBytes?: number;
   /** False sends plain calls through the SDK too. */
   readonly fastLane?: boolean;
+  readonly streamLimits?: Partial<StreamLimits>;
 }
 
 /** Who may call. Without it nobody is asked, which is for loopback only. */
@@ -91,7 +94,7 @@ export function createApi(options: ApiOptions): Api {
     allowedHosts: config.allowedHosts,
   });
   const baseUrl = (): string => config.publicUrl?.replace(/\/$/, "") ?? url;
-  const { gate, metadata, mcp, rest } = createDoors(options, auth, baseUrl);
+  const { gate, metadata, mcp, rest, streams } = createDoors(options, auth, baseUrl);
   const inFlight = new RequestsInFlight();
 
   const answer = async (exchange: Exchange): Promise<void> => {
@@ -102,6 +105,7 @@ export function createApi(options: ApiOptions): Api {
     const admission = PUBLIC.has(exchange.path) ? OPEN : await gate(exchange);
     if (isRefusal(admission)) return sendGateRefusal(exchange, admission);
     if (exchange.path === "/mcp") return mcp.handle(exchange, admission);
+    if (exchange.path === EVENTS_PATH) return streams.handle(exchange, admission);
     return answerRest(exchange, rest, admission);
   };
   const server = createLimitedServer((request, response) => {
@@ -167,7 +171,8 @@ function createDoors(
     baseUrl,
     challenges,
   });
-  return { gate, metadata, mcp, rest };
+  const streams = createEventStreams({ feed: engine.events, log, limits: config.streamLimits ?? {} });
+  return { gate, metadata, mcp, rest, streams };
 }
 
 const NOBODY_ASKED: ApiAuth = {

@@ -18,6 +18,8 @@ import { sweepClaims } from "./claims/free-lapsed.ts";
 import { createWaiters } from "./claims/waiters.ts";
 import { getContext } from "./context/get-context.ts";
 import { asFault } from "./database-fault.ts";
+import { createEventAnnouncer } from "./events/event-announcer.ts";
+import { createEventFeed } from "./events/event-feed.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
 import { identify } from "./identity.ts";
@@ -35,6 +37,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const seen = createAgentsSeen(deps);
   const services: ClaimServices = { deps, state, waiters };
   const transitions = createTransitionLane(deps);
+  const announcer = createEventAnnouncer(deps.coordination.wakeUps);
+  const events = createEventFeed(deps);
 
   const claimNext = createClaimNext(services);
 
@@ -67,7 +71,9 @@ export function createEngine(deps: EngineDeps): Engine {
         if (operation === undefined) return await useCase(await admitActors(deps, name, input), caller);
         requireCapabilities(caller.access, operation, input);
         const named = pinActors(caller.access, operation, input);
-        return await useCase(await admitActors(deps, name, named), caller);
+        const output = await useCase(await admitActors(deps, name, named), caller);
+        if (!operation.annotations.readOnlyHint) announcer.announce();
+        return output;
       } catch (error) {
         const shown = asFault(error);
         if (shown.code === "INTERNAL_ERROR")
@@ -75,12 +81,22 @@ export function createEngine(deps: EngineDeps): Engine {
         throw shown;
       }
     },
-    sweep: (signal) => sweepClaims(deps, signal),
     retain: createRetention(deps),
+    events,
+    async sweep(signal) {
+      const report = await sweepClaims(deps, signal);
+      if (report.freed > 0) announcer.announce();
+      return report;
+    },
     sweepAgeMs: () => sweepAgeMs(deps.db),
-    drain: () => waiters.drain(),
+    drain() {
+      waiters.drain();
+      events.drain();
+    },
     async close() {
       waiters.drain();
+      await events.close();
+      announcer.close();
       state.empties.close();
       await seen.close();
     },

@@ -3,6 +3,7 @@
  * the contract and call {@link Engine.execute}; neither touches a table.
  */
 import type { Access } from "./access.ts";
+import type { EventFeed } from "./events/event-feed.ts";
 
 /** Who is calling, as far as the transport knows. The stated actor is part of the input. */
 export interface Caller {
@@ -21,6 +22,8 @@ export interface Caller {
 }
 
 export interface Engine {
+  /** What has happened, for those who follow it. */
+  readonly events: EventFeed;
   /**
    * Runs one operation on an input that the contract has parsed.
    * @throws MusterError with a code of the error table. Nothing was changed then.
@@ -32,7 +35,7 @@ export interface Engine {
   sweepAgeMs(): Promise<number | null>;
   /** Lets go of a little of what is older than its window; what a retention loop calls, again while there is more. */
   retain(signal: AbortSignal): Promise<RetainReport>;
-  /** Answers waiting claims with an empty result, and lets nobody wait any more. */
+  /** Answers waiting claims with an empty result, ends streams of events, and lets nobody wait any more. */
   drain(): void;
   close(): Promise<void>;
 }

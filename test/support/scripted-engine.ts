@@ -13,6 +13,15 @@ export interface ScriptedEngine extends Engine {
   readonly drained: () => boolean;
 }
 
+/** Nothing ever happens to a script. */
+const NO_EVENTS: Engine["events"] = {
+  open: () => Promise.reject(new Error("A script has no events.")),
+  size: 0,
+  lagMs: null,
+  drain: () => {},
+  close: () => Promise.resolve(),
+};
+
 /** Answers every call with the script; remembers the calls. */
 export function scriptedEngine(
   script: (call: EngineCall) => Record<string, unknown> | Promise<Record<string, unknown>>,
@@ -20,6 +29,7 @@ export function scriptedEngine(
   const calls: EngineCall[] = [];
   let drained = false;
   return {
+    events: NO_EVENTS,
     calls,
     drained: () => drained,
     execute(name, input, caller) {

@@ -148,7 +148,7 @@ async function createIn(
   for (const row of blocking) countBlocker(deps, world, row, containers.has(row.to_item));
   for (const row of rows) {
     world.events.push({
-      type: "dependency.created",
+      type: "dependency.added",
       itemId: row.to_item,
       rootId: world.get(row.to_item).rootId,
       data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },

@@ -122,7 +122,7 @@ async function deleteIn(
     rootId: world.get(row.to_item).rootId,
     data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },
   }));
-  for (const one of written) world.events.push({ type: "dependency.deleted", ...one });
+  for (const one of written) world.events.push({ type: "dependency.removed", ...one });
   await saveWorld(tx, world);
   await recordAudit(
     tx,

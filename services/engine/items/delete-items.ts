@@ -206,12 +206,16 @@ async function detach(tx: Handle, call: WriteCall, { world, id, subtree }: Delet
       cascades.push(...closed.events);
     }
   }
-  world.events.push({
-    type: "item.deleted",
-    itemId: id,
-    rootId: item.rootId,
-    data: { descendants: subtree.length - 1 },
-  });
+  // One for each: whoever follows a part of what went has to hear of it, and by then nothing says where it was.
+  for (const one of subtree) {
+    const descendants = one === id ? { descendants: subtree.length - 1 } : {};
+    world.events.push({
+      type: "item.deleted",
+      itemId: one,
+      rootId: item.rootId,
+      data: { ...descendants, ancestors: world.get(one).ancestors },
+    });
+  }
   return { freed: freed.filter((one) => !inside.has(one) && world.get(one).role !== "terminal"), cascades };
 }
 

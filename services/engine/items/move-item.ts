@@ -67,7 +67,12 @@ export async function moveItemUnder(tx: Handle, call: WriteCall, moving: Moving)
     type: "item.moved",
     itemId: id,
     rootId: world.get(id).rootId,
-    data: { from: before.parentId, to: parentId },
+    data: {
+      from: before.parentId,
+      to: parentId,
+      fromAncestors: before.ancestors,
+      toAncestors: world.get(id).ancestors,
+    },
   });
   return await settleAround(tx, call, world, before);
 }

@@ -140,7 +140,7 @@ async function drawEdges(
   for (const row of edges) {
     if (row.type === "BLOCKS") countBlocker(deps, world, row, containers.has(row.to_item));
     world.events.push({
-      type: "dependency.created",
+      type: "dependency.added",
       itemId: row.to_item,
       rootId: world.get(row.to_item).rootId,
       data: { id: row.id, fromItemId: row.from_item, toItemId: row.to_item, type: row.type },

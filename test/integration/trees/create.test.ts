@@ -107,7 +107,7 @@ describeEachDatabase("creating a tree of work", (database) => {
       .where("root_id", "=", tree.root.id)
       .execute();
     expect(events.filter((one) => one.type === "item.created")).toHaveLength(4);
-    expect(events.filter((one) => one.type === "dependency.created")).toHaveLength(2);
+    expect(events.filter((one) => one.type === "dependency.added")).toHaveLength(2);
   });
 
   it("duplicate refs, unknown refs, cycles and unknown priorities are refused, and nothing is there [B69]", async () => {
