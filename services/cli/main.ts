@@ -3,9 +3,10 @@
  * The `muster` command. What needs a database or a server of its own is loaded when it runs, so
  * that `muster status` does not pay for it.
  */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EXIT } from "../contract/errors.ts";
 import { VERSION } from "../runtime/version.ts";
+import { completionScript, type Shell, SHELLS } from "./completion.ts";
 import { runCommand } from "./failure.ts";
 import type { InstallOptions } from "./mcp/install.ts";
 import { addAgentNoun } from "./nouns/agent.ts";
@@ -179,6 +180,13 @@ addDeadNoun(program);
 addTrashNoun(program);
 addConfigNoun(program);
 addEventsNoun(program);
+
+program
+  .command("completion")
+  .description("print what makes a shell complete these commands")
+  .addArgument(new Argument("<shell>", "which").choices(SHELLS))
+  .addHelpText("after", "\nExample: echo 'source <(muster completion bash)' >> ~/.bashrc")
+  .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)));
 
 try {
   await program.parseAsync();

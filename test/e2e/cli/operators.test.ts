@@ -121,6 +121,25 @@ describe("muster agent and dead", () => {
   });
 });
 
+describe("muster lease and config", () => {
+  it("shows leases, and takes away none that nobody has", async () => {
+    expect(await json(["lease", "list"])).toMatchObject({ leases: [], total: 0 });
+    expect(await json(["lease", "history", "--key", "eu/staging-db"])).toMatchObject({ intervals: [] });
+    const none = await runMuster(["lease", "release", "eu/staging-db", "--reason", "stuck", "--yes"], env);
+    expect(none.code).toBe(3);
+  });
+
+  it("gives a project its configuration, prints it, and takes it away", async () => {
+    const root = await make("A project");
+    const pushed = await runMuster(["config", "push", root, "-"], env, { stdin: "note_limits: {}\n" });
+    expect(pushed.code).toBe(0);
+    expect((await runMuster(["config", "get", root], env)).stdout).toContain("note_limits");
+    await json(["config", "delete", root, "--reason", "done", "--yes"]);
+    expect((await runMuster(["config", "get", root], env)).code).toBe(3);
+    expect(await json(["config", "show"])).toHaveProperty("fingerprint");
+  });
+});
+
 describe("--watch", () => {
   it("prints a line of JSON whenever something changed, until it is stopped", async () => {
     const watching = spawn(
