@@ -28,7 +28,6 @@ const claimBody = z.strictObject({
   start: fields.flag.optional().describe("true: also moves it to work."),
   fence: fields.fence.optional().describe("Takes over a claim of your own from another worker."),
   include: z.literal("brief").optional(),
-  waitSeconds: z.int().optional(),
   workerId: fields.workerId.optional(),
   capabilities: z.string().optional().describe("Comma-separated."),
 });
@@ -114,8 +113,8 @@ export const CLAIM_ROUTES: readonly Route[] = [
       "invalid_transition",
     ],
     toInput: (request) => {
-      const { waitSeconds, workerId, capabilities, ...entry } = request.body;
-      const input = { ...called(request), claims: [entry], waitSeconds, workerId, capabilities };
+      const { workerId, capabilities, ...entry } = request.body;
+      const input = { ...called(request), claims: [entry], workerId, capabilities };
       return input;
     },
     toResponse: toClaimed,
