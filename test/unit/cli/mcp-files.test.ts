@@ -127,7 +127,7 @@ name = "x"
 it("every client has a name, and a file below the home or the folder", () => {
   for (const one of MCP_CLIENTS) {
     expect(findClient(one.name.toUpperCase())).toBe(one);
-    expect(one.file("/home/ada", "/project", "linux")).toMatch(/^\/(home\/ada|project)\//);
-    expect(one.file("/Users/ada", "/project", "darwin")).toMatch(/^\/(Users\/ada|project)\//);
+    expect(one.file("/at-home", "/project", "linux")).toMatch(/^\/(at-home|project)\//);
+    expect(one.file("/at-home", "/project", "darwin")).toMatch(/^\/(at-home|project)\//);
   }
 });
