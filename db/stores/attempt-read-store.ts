@@ -36,6 +36,8 @@ const ofAgents = statement<{ agent: string; ended: EndReason | "open"; count: nu
   "attempts_of_agents",
   `select a.agent, coalesce(a.end_reason, 'open') as ended, count(*)::int as count
    from attempts a where a.agent = any($1::text[]) and a.claimed_at > muster_now() - interval '1 day'
+     and ($2::uuid[] is null or exists (select 1 from item_state s where s.item_id = a.item_id
+       and (s.item_id = any($2::uuid[]) or s.ancestors && $2::uuid[])))
    group by 1, 2`,
 );
 
@@ -45,10 +47,11 @@ export type AttemptCounts = Partial<Record<EndReason | "open", number>>;
 export async function countAttempts(
   handle: Handle,
   agents: readonly string[],
+  scope: readonly string[] | null,
 ): Promise<Map<string, AttemptCounts>> {
   const counts = new Map<string, AttemptCounts>();
   if (agents.length === 0) return counts;
-  for (const { agent, ended, count } of await ofAgents(handle, [agents])) {
+  for (const { agent, ended, count } of await ofAgents(handle, [agents, scope])) {
     counts.set(agent, { ...counts.get(agent), [ended]: count });
   }
   return counts;

@@ -25,6 +25,8 @@ export interface ClaimFilter {
   readonly agent?: string | undefined;
   readonly ancestorId?: string | undefined;
   readonly lapsed?: boolean | undefined;
+  /** What the caller sees; undefined: everything. */
+  readonly scope?: readonly string[] | undefined;
   /** Of these items. */
   readonly ids?: readonly string[] | undefined;
 }
@@ -36,7 +38,8 @@ export interface ClaimListQuery extends ClaimFilter {
 
 /** Condition on `s`, the state of an item that somebody holds. */
 function isMeant(query: ClaimFilter, parameters: Parameters): string {
-  const filter = query.ancestorId === undefined ? {} : { ancestorId: query.ancestorId };
+  const { ancestorId, scope } = query;
+  const filter = { ancestorId, scope };
   const conditions = [
     "s.agent is not null",
     ...narrowed(filter, parameters),

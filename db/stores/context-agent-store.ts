@@ -8,6 +8,9 @@ import type { Outcome, Role } from "../../services/core/roles.ts";
 import type { EndReason } from "../../services/core/state.ts";
 import { type Handle, statement } from "../statement.ts";
 
+/** Items whose subtrees the caller sees; null: everything. */
+type Scope = readonly string[] | null;
+
 export interface ClaimOfAgentRow {
   readonly item_id: string;
   readonly title: string;
@@ -24,15 +27,24 @@ export interface ClaimOfAgentRow {
 const CLAIM = `s.item_id, i.title, s.role, s.status_label, s.agent, s.fence, s.claimed_at, s.expires_at,
   muster_now() as now, (count(*) over ())::int as total`;
 
+/** What the caller sees of `s`; `n` is the parameter, null for everything. */
+const visible = (n: number): string =>
+  `($${n}::uuid[] is null or s.item_id = any($${n}::uuid[]) or s.ancestors && $${n}::uuid[])`;
+
 const held = statement<ClaimOfAgentRow>(
   "context_held",
   `select ${CLAIM} from item_state s join items i on i.id = s.item_id
-   where s.agent is not null and s.agent = $1 order by s.claimed_at, s.item_id limit $2`,
+   where s.agent is not null and s.agent = $1 and ${visible(3)} order by s.claimed_at, s.item_id limit $2`,
 );
 
 /** The claims of an agent, in whatever session, oldest first; `total` counts those beyond the limit too. */
-export async function findHeld(handle: Handle, agent: string, limit: number): Promise<ClaimOfAgentRow[]> {
-  return await held(handle, [agent, limit]);
+export async function findHeld(
+  handle: Handle,
+  agent: string,
+  limit: number,
+  scope: Scope,
+): Promise<ClaimOfAgentRow[]> {
+  return await held(handle, [agent, limit, scope]);
 }
 
 const dispatched = statement<ClaimOfAgentRow>(
@@ -41,6 +53,7 @@ const dispatched = statement<ClaimOfAgentRow>(
    join item_state s on s.item_id = a.item_id and s.fence = a.fence and s.agent = a.agent
    join items i on i.id = a.item_id
    where a.parent_agent = $1 and a.claimed_at > muster_now() - $3::int * interval '1 hour' and a.ended_at is null
+     and ${visible(4)}
    order by s.claimed_at, s.item_id limit $2`,
 );
 
@@ -49,8 +62,9 @@ export async function findDispatched(
   handle: Handle,
   agent: string,
   limit: number,
+  scope: Scope,
 ): Promise<ClaimOfAgentRow[]> {
-  return await dispatched(handle, [agent, limit, ATTEMPT_HOURS_MAX]);
+  return await dispatched(handle, [agent, limit, ATTEMPT_HOURS_MAX, scope]);
 }
 
 /** No attempt is older: a tenure ends after a day, and is swept soon after. */
@@ -119,8 +133,8 @@ const ends = statement<EndRow>(
      where t.item_id = a.item_id and t.at between a.claimed_at and a.ended_at and t.summary is not null
      order by t.id desc limit 1
    ) t on true
-   where not a.old or $5::text is null
-     or (a.ended_xid, a.item_id, a.fence) > ($5::text::xid8, $6::uuid, $7::bigint)
+   where (not a.old or $5::text is null
+     or (a.ended_xid, a.item_id, a.fence) > ($5::text::xid8, $6::uuid, $7::bigint)) and ${visible(10)}
    order by not a.old, a.ended_xid, a.item_id, a.fence limit $9`,
 );
 
@@ -138,6 +152,7 @@ export async function findEnds(
   agent: string,
   position: EndsPosition | null,
   limit: number,
+  scope: Scope,
 ): Promise<Ends> {
   const [current] = await snapshotNow(handle, [position?.page?.upTo ?? position?.seen ?? null]);
   if (current === undefined) throw new Error("a database without a snapshot");
@@ -153,6 +168,7 @@ export async function findEnds(
     page?.fence ?? null,
     ATTEMPT_HOURS_MAX,
     limit + 1,
+    scope,
   ]);
   const rows = found.slice(0, limit);
   const { snapshot, now } = current;

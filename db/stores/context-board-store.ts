@@ -29,8 +29,8 @@ const BOARD = `s.item_id as id, s.root_id, s.parent_id, s.ancestors, i.title, s.
   s.priority, s.complexity, s.type, s.tags, s.traits, i.depth, s.open_children, s.agent is not null as held,
   coalesce(s.expires_at <= muster_now(), false) as lapsed, s.dead, s.role_changed_at`;
 
-/** The item itself and everything below it; everything there is without one. */
-const WITHIN = `($1::uuid is null or s.item_id = $1 or $1 = any(s.ancestors))`;
+/** The items themselves and everything below them; everything there is without any. */
+const WITHIN = `($1::uuid[] is null or s.item_id = any($1::uuid[]) or s.ancestors && $1::uuid[])`;
 
 const active = statement<BoardRow>(
   "context_active",
@@ -44,7 +44,7 @@ const active = statement<BoardRow>(
 /** Items in work and in review, so many of each. */
 export async function findActive(
   handle: Handle,
-  within: string | null,
+  within: readonly string[] | null,
   perRole: number,
 ): Promise<BoardRow[]> {
   return await active(handle, [within, perRole]);
@@ -57,7 +57,11 @@ const stuck = statement<BoardRow>(
 );
 
 /** On hold, dead, or waiting for a blocker. */
-export async function findStuck(handle: Handle, within: string | null, limit: number): Promise<BoardRow[]> {
+export async function findStuck(
+  handle: Handle,
+  within: readonly string[] | null,
+  limit: number,
+): Promise<BoardRow[]> {
   return await stuck(handle, [within, limit]);
 }
 
@@ -70,7 +74,7 @@ const claims = statement<{ active: number; expired: number }>(
 
 export async function countClaims(
   handle: Handle,
-  within: string | null,
+  within: readonly string[] | null,
 ): Promise<{ active: number; expired: number }> {
   const [row] = await claims(handle, [within]);
   return row ?? { active: 0, expired: 0 };
@@ -98,7 +102,7 @@ const recent = statement<RecentRow>(
 /** Since the instant, the latest first. */
 export async function findRecent(
   handle: Handle,
-  within: string | null,
+  within: readonly string[] | null,
   since: Date,
   limit: number,
 ): Promise<RecentRow[]> {

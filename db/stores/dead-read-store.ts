@@ -5,7 +5,7 @@ import type { Handle } from "../statement.ts";
 import { narrowed } from "./item-read-store.ts";
 import { matchesFilter, Parameters, type SelectorFilter } from "./readiness-sql.ts";
 
-export interface DeadFilter extends Pick<SelectorFilter, "ancestorId" | "type" | "tags"> {
+export interface DeadFilter extends Pick<SelectorFilter, "ancestorId" | "type" | "tags" | "scope"> {
   /** Of these items. */
   readonly ids?: readonly string[] | undefined;
 }

@@ -16,6 +16,8 @@ export interface ItemPageQuery extends ItemListQuery {
   readonly allTags?: readonly string[] | undefined;
   /** The item and what is below it, so many levels deep at most, the top first. */
   readonly tree?: { readonly id: string; readonly levels: number } | undefined;
+  /** Of these only those that lie in no other of them: what somebody who sees their subtrees takes for roots. */
+  readonly tops?: readonly string[] | undefined;
   /** These and no others, the nearest to the root first. */
   readonly ids?: readonly string[] | undefined;
 }
@@ -52,10 +54,14 @@ function orderOf({ tree, ids, sortBy, sortOrder }: ItemPageQuery): string {
 }
 
 function conditions(query: ItemPageQuery, parameters: Parameters): string {
-  const { allTags, tree, ids } = query;
+  const { allTags, tree, ids, tops } = query;
   const all = [...narrowed(query.filter, parameters), stateConditions(query, parameters)];
   if (allTags !== undefined) all.push(`s.tags @> ${parameters.add(allTags, "::text[]")}`);
   if (ids !== undefined) all.push(`s.item_id = any(${parameters.add(ids, "::uuid[]")})`);
+  if (tops !== undefined) {
+    const seen = parameters.add(tops, "::uuid[]");
+    all.push(`s.item_id = any(${seen}) and not s.ancestors && ${seen}`);
+  }
   if (tree !== undefined) {
     const top = parameters.add(tree.id, "::uuid");
     const levels = parameters.add(tree.levels, "::int");

@@ -21,6 +21,8 @@ export interface LeaseRow {
 export interface LeaseListQuery {
   readonly key?: string | undefined;
   readonly ancestorId?: string | undefined;
+  /** What the caller sees; undefined: everything. */
+  readonly scope?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -35,7 +37,8 @@ export async function listLive(
   query: LeaseListQuery,
 ): Promise<{ rows: LeaseRow[]; total: number }> {
   const where = (parameters: Parameters): string => {
-    const filter = query.ancestorId === undefined ? {} : { ancestorId: query.ancestorId };
+    const { ancestorId, scope } = query;
+    const filter = { ancestorId, scope };
     const conditions = [LIVE, ...narrowed(filter, parameters), matchesFilter(filter, parameters)];
     if (query.key !== undefined) conditions.push(`l.key = ${parameters.add(query.key, "::text")}`);
     return conditions.join(" and ");
@@ -79,6 +82,8 @@ export interface IntervalRow {
 export interface IntervalQuery {
   readonly key?: string | undefined;
   readonly itemId?: string | undefined;
+  /** What the caller sees; undefined: everything. */
+  readonly scope?: readonly string[] | undefined;
   readonly at?: Date | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -93,6 +98,11 @@ export async function listIntervals(handle: Handle, query: IntervalQuery): Promi
   const conditions = ["true"];
   if (query.key !== undefined) conditions.push(`h.key = ${parameters.add(query.key, "::text")}`);
   if (query.itemId !== undefined) conditions.push(`h.item_id = ${parameters.add(query.itemId, "::uuid")}`);
+  if (query.scope !== undefined) {
+    const tops = parameters.add(query.scope, "::uuid[]");
+    conditions.push(`exists (select 1 from item_state v where v.item_id = h.item_id
+      and (v.item_id = any(${tops}) or v.ancestors && ${tops}))`);
+  }
   if (query.at !== undefined) {
     const at = parameters.add(query.at, "::timestamptz");
     conditions.push(`h.acquired_at <= ${at} and coalesce(h.released_at, w.until, 'infinity') > ${at}`);
@@ -119,7 +129,18 @@ const having = statement<{ item_id: string }>(
   `select item_id from resource_leases where key = $1 order by item_id`,
 );
 
-/** Items with a lease on the key, whether it lives or is over. Read without a lock. */
-export async function findHaving(handle: Handle, key: string): Promise<string[]> {
-  return (await having(handle, [key])).map((row) => row.item_id);
+const havingWithin = statement<{ item_id: string }>(
+  "leases_having_within",
+  `select l.item_id from resource_leases l join item_state s on s.item_id = l.item_id
+   where l.key = $1 and (s.item_id = any($2::uuid[]) or s.ancestors && $2::uuid[]) order by l.item_id`,
+);
+
+/** Items with a lease on the key that the caller sees, whether it lives or is over. Read without a lock. */
+export async function findHaving(
+  handle: Handle,
+  key: string,
+  scope: readonly string[] | null,
+): Promise<string[]> {
+  const rows = scope === null ? await having(handle, [key]) : await havingWithin(handle, [key, scope]);
+  return rows.map((row) => row.item_id);
 }

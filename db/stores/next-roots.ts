@@ -54,16 +54,24 @@ function inTurn(found: string): string {
 
 const readyRoots = statement<{ id: string }>("next_ready_roots", inTurn(READY_ROOTS));
 
+const rootsAbove = statement<{ id: string }>(
+  "next_roots_above",
+  inTurn(`select distinct s.root_id as id from item_state s where s.item_id = any($1::uuid[])`),
+);
+
 /**
  * Roots that have something to offer, in the order in which they are to be served.
  *
+ * @param within only the roots of these items: what is asked for lies below them
  * @param start where to begin when there are more roots than fit; a random uuid is fair to all
  */
 export async function rankRoots(
   handle: Handle,
   kind: { readonly role: Role; readonly containers: boolean },
   start: string,
+  within?: readonly string[],
 ): Promise<string[]> {
+  if (within !== undefined) return (await rootsAbove(handle, [within])).map((row) => row.id);
   if (kind.role === "queue" && !kind.containers)
     return (await readyRoots(handle, [start])).map((row) => row.id);
   const found = `select s.root_id as id from (select s.root_id from item_state s

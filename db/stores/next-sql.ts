@@ -18,6 +18,7 @@
 import type { Role } from "../../services/core/roles.ts";
 import {
   claimableRow,
+  inScope,
   matchesFilter,
   narrows,
   offeredTo,
@@ -186,6 +187,7 @@ export function contentConditions(filter: SelectorFilter, parameters: Parameters
     const id = parameters.add(filter.ancestorId, "::uuid");
     conditions.push(`(i.ancestors @> array[${id}] or i.id = ${id})`);
   }
+  if (filter.scope !== undefined) conditions.push(inScope("i.id", "i.ancestors", filter.scope, parameters));
   if (filter.parentId !== undefined)
     conditions.push(`i.parent_id = ${parameters.add(filter.parentId, "::uuid")}`);
   if (filter.type !== undefined) conditions.push(`i.type = ${parameters.add(filter.type, "::text")}`);

@@ -134,7 +134,9 @@ async function selectByPaths(handle: Handle, one: CandidateSql): Promise<RankedR
 /** Roots are asked a few at a time: the first ones nearly always have enough. */
 async function selectInTurn(handle: Handle, one: CandidateSql): Promise<RankedRow[]> {
   const kind = { role: one.role, containers: one.containers };
-  const turns = await rankRoots(handle, kind, randomUUID());
+  const { ancestorId, scope } = one.filter;
+  const within = ancestorId === undefined ? scope : [ancestorId];
+  const turns = await rankRoots(handle, kind, randomUUID(), within);
   const first = Math.max(8, one.limit);
   const chosen: RankedRow[] = [];
   for (const roots of [turns.slice(0, first), turns.slice(first)]) {

@@ -19,16 +19,25 @@ export interface OverviewRow {
 const COLUMNS = `s.item_id as id, s.parent_id, i.title, s.role, s.status_label, s.priority, s.complexity, i.depth,
   s.type, s.tags, i.traits`;
 
+type Above = "root" | "top" | "parent";
+
+/** To whoever sees some subtrees, their tops are the roots. */
+const PLACES: Readonly<Record<Above, string>> = {
+  root: "s.parent_id is null and $1::uuid is null",
+  top: "s.item_id = any($1::uuid[]) and not s.ancestors && $1::uuid[]",
+  parent: "s.parent_id = $1",
+};
+
 /** Below nothing in particular are the roots. `$2` leaves out what is closed with all that is below it. */
-function shown(parent: "root" | "parent"): string {
-  const place = parent === "root" ? `s.parent_id is null and $1::uuid is null` : `s.parent_id = $1`;
-  const open = parent === "root" ? "true" : "$1 = any(d.ancestors)";
+function shown(parent: Above): string {
+  const place = PLACES[parent];
+  const open = parent === "parent" ? "$1 = any(d.ancestors)" : "true";
   // What is open is looked through once, not once for each closed item.
   return `${place} and (not $2 or s.role <> 'terminal' or s.open_children > 0 or s.item_id in (
     select unnest(d.ancestors) from item_state d where d.role <> 'terminal' and ${open}))`;
 }
 
-function pages(parent: "root" | "parent") {
+function pages(parent: Above) {
   const order = "s.created_at desc, s.item_id desc";
   return {
     page: statement<OverviewRow>(
@@ -45,11 +54,14 @@ function pages(parent: "root" | "parent") {
 }
 
 const ofRoots = pages("root");
+const ofTops = pages("top");
 const ofParent = pages("parent");
 
 export interface OverviewQuery {
   /** Whose children; null for the roots. */
   readonly parentId: string | null;
+  /** What the caller sees; null: everything. */
+  readonly scope: readonly string[] | null;
   readonly excludeTerminal: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -60,10 +72,11 @@ export async function listOverview(
   handle: Handle,
   query: OverviewQuery,
 ): Promise<{ rows: OverviewRow[]; total: number }> {
-  const { page, count } = query.parentId === null ? ofRoots : ofParent;
-  const { parentId, excludeTerminal, limit, offset } = query;
-  const counted = await count(handle, [parentId, excludeTerminal]);
-  const rows = await page(handle, [parentId, excludeTerminal, limit, offset]);
+  const { parentId, scope, excludeTerminal, limit, offset } = query;
+  const { page, count } = parentId !== null ? ofParent : scope === null ? ofRoots : ofTops;
+  const place = parentId ?? scope;
+  const counted = await count(handle, [place, excludeTerminal]);
+  const rows = await page(handle, [place, excludeTerminal, limit, offset]);
   return { rows, total: counted[0]?.total ?? 0 };
 }
 

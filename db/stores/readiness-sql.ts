@@ -13,6 +13,8 @@ export interface SelectorFilter {
   /** The item itself and everything below it. */
   readonly ancestorId?: string | undefined;
   readonly rootId?: string | undefined;
+  /** Only these items and what is below them: what the caller sees. Undefined: everything; empty: nothing. */
+  readonly scope?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly priority?: string | undefined;
   readonly type?: string | undefined;
@@ -66,6 +68,29 @@ export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: 
   ].join(" and ");
 }
 
+/** Condition on an item by its id and its ancestors. */
+export function inScope(
+  id: string,
+  ancestors: string,
+  scope: readonly string[],
+  parameters: Parameters,
+): string {
+  const tops = parameters.add(scope, "::uuid[]");
+  return `(${id} = any(${tops}) or ${ancestors} && ${tops})`;
+}
+
+/** Condition on a record of an item that may be gone: then only its root is known. */
+export function recordInScope(
+  item: string,
+  root: string,
+  scope: readonly string[],
+  parameters: Parameters,
+): string {
+  const tops = parameters.add(scope, "::uuid[]");
+  return `(exists (select 1 from item_state v where v.item_id = ${item} and (v.item_id = any(${tops}) or v.ancestors && ${tops}))
+    or ${root} = any(${tops}) and not exists (select 1 from item_state v where v.item_id = ${item}))`;
+}
+
 /** The caller's own filters; `true` when there are none. */
 export function matchesFilter(filter: SelectorFilter, parameters: Parameters): string {
   const conditions: string[] = [];
@@ -78,6 +103,8 @@ export function matchesFilter(filter: SelectorFilter, parameters: Parameters): s
     const id = parameters.add(filter.ancestorId, "::uuid");
     conditions.push(`(s.item_id = ${id} or ${id} = any(s.ancestors))`);
   }
+  if (filter.scope !== undefined)
+    conditions.push(inScope("s.item_id", "s.ancestors", filter.scope, parameters));
   if (filter.tags !== undefined && filter.tags.length > 0) {
     conditions.push(`s.tags && ${parameters.add(filter.tags, "::text[]")}`);
   }
@@ -99,6 +126,8 @@ const WINDOWS = [
 
 /** True if the filter can exclude rows of the ranked index, so that a walk along it may be long. */
 export function narrows(filter: SelectorFilter): boolean {
+  // An empty list of tags asks for nothing; an empty scope sees nothing.
+  if (filter.scope !== undefined) return true;
   return Object.values(filter).some(
     (value) => value !== undefined && !(Array.isArray(value) && value.length === 0),
   );

@@ -2,12 +2,14 @@
 import { CompiledQuery, type Selectable } from "kysely";
 import type { TransitionsTable } from "../schema.ts";
 import type { Handle } from "../statement.ts";
-import { Parameters } from "./readiness-sql.ts";
+import { Parameters, recordInScope } from "./readiness-sql.ts";
 
 export type TransitionRow = Omit<Selectable<TransitionsTable>, "session" | "fence" | "root_id">;
 
 export interface TransitionQuery {
   readonly itemId?: string | undefined;
+  /** What the caller sees; undefined: everything. */
+  readonly scope?: readonly string[] | undefined;
   readonly since?: Date | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -22,6 +24,7 @@ export async function listTransitionRows(
     const all = ["true"];
     if (query.itemId !== undefined) all.push(`t.item_id = ${parameters.add(query.itemId, "::uuid")}`);
     if (query.since !== undefined) all.push(`t.at >= ${parameters.add(query.since, "::timestamptz")}`);
+    if (query.scope !== undefined) all.push(recordInScope("t.item_id", "t.root_id", query.scope, parameters));
     return all.join(" and ");
   };
   const counting = new Parameters();

@@ -2,7 +2,7 @@
  * What a caller may do and see. A door makes it out of a credential; the engine asks it, so
  * that no door can forget to.
  */
-import { fault } from "../contract/errors.ts";
+import { fault, type MusterError } from "../contract/errors.ts";
 import { capabilitiesNeeded, type Capability, type Operation } from "../contract/operation.ts";
 
 export interface Access {
@@ -12,6 +12,11 @@ export interface Access {
   readonly scope: readonly string[] | null;
   /** The only agent that it may speak for; null: any. */
   readonly agent: string | null;
+}
+
+/** Whoever looks something up: look-ups take it, so that none can forget whom it is for. */
+export interface Looker {
+  readonly access: Pick<Access, "scope">;
 }
 
 /** The user of this machine while the door is closed to all others, and Muster itself. */
@@ -43,6 +48,22 @@ export function requireAll(access: Access, needed: readonly Capability[], what: 
   throw fault("insufficient_scope", `${what} needs the scope ${scopes.join(" and ")}`, {
     details: { required: scopes },
   });
+}
+
+/**
+ * For what has no place in a tree and so concerns everybody.
+ * @throws MusterError `insufficient_capability` for a caller who sees only some subtrees.
+ */
+export function requireWholeSight({ access: { scope } }: Looker, what: string): void {
+  const refusal = beyondScope(scope, what);
+  if (refusal !== null) throw refusal;
+}
+
+/** The same as a value. */
+export function beyondScope(scope: Access["scope"], what: string): MusterError | null {
+  return scope === null
+    ? null
+    : fault("insufficient_capability", `${what} needs a credential that is bound to no item`);
 }
 
 /** A capability as OAuth calls it. */

@@ -24,6 +24,7 @@ import type { EngineDeps } from "./deps.ts";
 import type { Caller, Engine } from "./engine.ts";
 import { identify } from "./identity.ts";
 import { readsOf } from "./queries/reads.ts";
+import { behindVeil } from "./scope/veil.ts";
 import { completeTree } from "./trees/complete-tree.ts";
 import { createRetention } from "./retention/create-retention.ts";
 import { writesOf } from "./writing/writes.ts";
@@ -71,7 +72,8 @@ export function createEngine(deps: EngineDeps): Engine {
         if (operation === undefined) return await useCase(await admitActors(deps, name, input), caller);
         requireCapabilities(caller.access, operation, input);
         const named = pinActors(caller.access, operation, input);
-        const output = await useCase(await admitActors(deps, name, named), caller);
+        const admitted = await admitActors(deps, name, named);
+        const output = await behindVeil(deps.db, caller, admitted, (veiled) => useCase(veiled, caller));
         if (!operation.annotations.readOnlyHint) announcer.announce();
         return output;
       } catch (error) {

@@ -21,6 +21,7 @@ import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
 import { flushTransitions } from "./flush-transitions.ts";
 import { refusalElement, refusedElement } from "./refusal.ts";
 import type { TransitionCall, TransitionOutcome } from "./transition-call.ts";
+import type { Looker } from "../access.ts";
 
 export type TransitionLane = Coalescer<TransitionCall, TransitionOutcome>;
 
@@ -69,7 +70,7 @@ export async function advanceItem(
     const isLast = index === transitions.length - 1;
     const carried = isLast && next !== null && results.every(isApplied) ? await next.prepare() : null;
     const call = { input, transition, record: recordFor(write, `t${index}`), caller, next: carried };
-    const { element, outcome } = await advanceOne(deps, lane, call);
+    const { element, outcome } = await advanceOne(deps, lane, call, caller);
     results.push(element);
     if (next !== null && carried !== null && outcome !== null) claimed = await next.finish(carried, outcome);
   }
@@ -99,12 +100,17 @@ interface AdvancedOne {
   readonly outcome: ClaimOutcome | null;
 }
 
-async function advanceOne(deps: EngineDeps, lane: TransitionLane, one: OneTransition): Promise<AdvancedOne> {
+async function advanceOne(
+  deps: EngineDeps,
+  lane: TransitionLane,
+  one: OneTransition,
+  caller: Looker,
+): Promise<AdvancedOne> {
   const { itemId: ref, trigger } = one.transition;
   const refused = (element: Record<string, unknown>): AdvancedOne => ({ element, outcome: null });
   try {
     if (one.transition.override === true) requirePerson(one);
-    const resolved = await resolveItem(deps.db, ref);
+    const resolved = await resolveItem(deps.db, ref, caller);
     if (!resolved.ok) return refused(refusedElement(ref, trigger, resolved.error));
     const outcome = await submitTransition(deps, lane, toCall(deps, one, resolved.id));
     if (outcome.kind === "applied" || outcome.kind === "replayed") {

@@ -4,6 +4,7 @@ import { fault } from "../../contract/errors.ts";
 import type { EngineDeps } from "../deps.ts";
 import { inSnapshot } from "../queries/snapshot.ts";
 import { requireRoot } from "../config/require-root.ts";
+import { FULL_ACCESS } from "../access.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { BUNDLE_FORMAT } from "../../contract/root-bundle.ts";
 
@@ -21,7 +22,7 @@ export async function exportRoot(
   write: (line: string) => void,
 ): Promise<Readonly<Record<string, number>>> {
   return await inSnapshot(deps, async (handle) => {
-    const resolved = await resolveItem(handle, ref);
+    const resolved = await resolveItem(handle, ref, { access: FULL_ACCESS });
     if (!resolved.ok) throw resolved.error;
     const rootId = resolved.id;
     await requireRoot(handle, rootId);

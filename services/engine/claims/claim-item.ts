@@ -23,6 +23,7 @@ import { toPredicate } from "./predicate.ts";
 import { refreshClaims } from "./refresh-claims.ts";
 import { releaseClaim } from "./release-claim.ts";
 import type { Waiters } from "./waiters.ts";
+import type { Looker } from "../access.ts";
 
 export interface ClaimServices {
   readonly deps: EngineDeps;
@@ -59,9 +60,11 @@ export async function claimItem(
   }
   const releases = [];
   for (const [index, entry] of input.releases.entries()) {
-    releases.push(await releaseClaim(deps, entry, who, call === null ? null : recordFor(call, `r${index}`)));
+    releases.push(
+      await releaseClaim(deps, entry, who, call === null ? null : recordFor(call, `r${index}`), caller),
+    );
   }
-  const refreshes = await refreshClaims(deps, state.renewals, state.memory, input.refreshes, who);
+  const refreshes = await refreshClaims(deps, state.renewals, state.memory, input.refreshes, who, caller);
   return { claims, releases, refreshes, workerId, ...(replayed ? { replayed: true } : {}) };
 }
 
@@ -104,7 +107,7 @@ export async function toCall(
 ): Promise<ClaimCall> {
   const { who, caller } = context;
   return {
-    target: await toTarget(deps, entry, context.capabilities),
+    target: await toTarget(deps, entry, context.capabilities, caller),
     agent: who.agent ?? "",
     session,
     parentAgent: who.parentAgent,
@@ -124,11 +127,19 @@ async function toTarget(
   deps: EngineDeps,
   entry: ClaimEntry,
   capabilities: readonly string[],
+  caller: Looker,
 ): Promise<ClaimTarget> {
-  if (entry.itemId !== undefined) return { kind: "item", itemId: await requireItem(deps.db, entry.itemId) };
+  if (entry.itemId !== undefined)
+    return { kind: "item", itemId: await requireItem(deps.db, entry.itemId, caller) };
   return {
     kind: "selector",
-    predicate: await toPredicate(deps.db, entry.selector ?? EMPTY_SELECTOR, entry.start, capabilities),
+    predicate: await toPredicate(
+      deps.db,
+      entry.selector ?? EMPTY_SELECTOR,
+      entry.start,
+      capabilities,
+      caller,
+    ),
   };
 }
 

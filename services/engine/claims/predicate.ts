@@ -3,7 +3,9 @@ import type { Ranking, SelectorFilter } from "../../../db/stores/readiness-sql.t
 import type { Handle } from "../../../db/statement.ts";
 import type { Selector } from "../../contract/filters.ts";
 import { defaultRoles, type Offer } from "../../core/readiness.ts";
+import { withinScope } from "../scope/scope-filter.ts";
 import { requireItem } from "../resolve-items.ts";
+import type { Looker } from "../access.ts";
 
 export interface Predicate extends Offer {
   readonly filter: SelectorFilter;
@@ -22,15 +24,16 @@ export async function toPredicate(
   selector: Selector,
   start: boolean,
   capabilities: readonly string[],
+  caller: Looker,
 ): Promise<Predicate> {
   const { role, orderBy, containers, startable, parentId, ancestorId, ...rest } = selector;
   const filter: SelectorFilter = {
     ...rest,
-    ...(parentId === undefined ? {} : { parentId: await requireItem(handle, parentId) }),
-    ...(ancestorId === undefined ? {} : { ancestorId: await requireItem(handle, ancestorId) }),
+    ...(parentId === undefined ? {} : { parentId: await requireItem(handle, parentId, caller) }),
+    ...(ancestorId === undefined ? {} : { ancestorId: await requireItem(handle, ancestorId, caller) }),
   };
   const predicate = {
-    filter,
+    filter: withinScope(filter, caller),
     roles: role ?? defaultRoles(start),
     // Naming a type is asking for that type, containers included.
     containers: containers || selector.type !== undefined,

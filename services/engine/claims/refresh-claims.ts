@@ -23,6 +23,7 @@ import type { Identified } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { type Coalescer, createCoalescer } from "../writing/coalescer.ts";
 import type { TenureMemory } from "./tenure-memory.ts";
+import type { Looker } from "../access.ts";
 
 /** Null: the row was not renewed, or is locked; that is looked into apart, since it is rare. */
 export type RenewalLane = Coalescer<Renewal, RenewedRow | null>;
@@ -54,13 +55,14 @@ export async function refreshClaims(
   memory: TenureMemory,
   entries: readonly RefreshEntry[],
   who: Identified,
+  caller: Looker,
 ): Promise<RefreshResult[]> {
   if (entries.length === 0) return [];
   const now = await deps.time.now();
   const results = new Map<number, RefreshResult>();
   const beats = new Map<number, Beat>();
   for (const [index, entry] of entries.entries()) {
-    const resolved = await resolveItem(deps.db, entry.itemId);
+    const resolved = await resolveItem(deps.db, entry.itemId, caller);
     if (resolved.ok) beats.set(index, toBeat(memory, resolved.id, entry, who, now));
     else results.set(index, lost(entry.itemId, "not_found"));
   }

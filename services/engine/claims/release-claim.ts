@@ -18,15 +18,17 @@ import { replayOf } from "../idempotency.ts";
 import type { Identified } from "../identity.ts";
 import { resolveItem } from "../resolve-items.ts";
 import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import type { Looker } from "../access.ts";
 
 export async function releaseClaim(
   deps: EngineDeps,
   entry: ReleaseEntry,
   who: Identified,
   record: IdempotencyRecord | null,
+  caller: Looker,
 ): Promise<ReleaseResult> {
   try {
-    const resolved = await resolveItem(deps.db, entry.itemId);
+    const resolved = await resolveItem(deps.db, entry.itemId, caller);
     if (!resolved.ok) return refused(entry.itemId, "not_found");
     const { result, world } = await transact(deps, (tx, wider) =>
       release(deps, tx, wider, { ...entry, itemId: resolved.id }, who, record),

@@ -22,7 +22,7 @@ export async function deleteProjectConfig(
   caller: Caller,
 ): Promise<DeleteProjectConfigOutput> {
   const call = describeCall("delete_project_config", input, caller);
-  const rootId = await requireItem(deps.db, input.rootId);
+  const rootId = await requireItem(deps.db, input.rootId, caller);
   const result = await transact(deps, (tx) =>
     once(call, tx, "all", async () => ({
       answer: await deleteIn(deps, tx, rootId, input.expectedFingerprint),

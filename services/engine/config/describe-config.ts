@@ -26,10 +26,10 @@ import { requireRoot } from "./require-root.ts";
 export async function describeConfig(
   deps: EngineDeps,
   input: DescribeConfigInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<DescribeConfigOutput> {
   return await inSnapshot(deps, async (handle) => {
-    const rootId = input.rootId === undefined ? null : await requireItem(handle, input.rootId);
+    const rootId = input.rootId === undefined ? null : await requireItem(handle, input.rootId, caller);
     if (rootId !== null) await requireRoot(handle, rootId);
     const layers = await deps.schemas.layersOf(handle, rootId);
     return { ...(rootId === null ? {} : { rootId }), ...described(layers) };

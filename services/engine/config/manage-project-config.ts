@@ -17,17 +17,20 @@ import { PAGE_SIZE_MAX_BYTES, sizeOf } from "../queries/fit-page.ts";
 import { requireItem } from "../resolve-items.ts";
 import { pushConfig } from "./push-config.ts";
 import { requireRoot } from "./require-root.ts";
+import type { Looker } from "../access.ts";
 
 export async function manageProjectConfig(
   deps: EngineDeps,
   input: ManageProjectConfigInput,
   caller: Caller,
 ): Promise<ManageProjectConfigOutput> {
-  return input.operation === "push" ? await pushConfig(deps, input, caller) : await getConfig(deps, input);
+  return input.operation === "push"
+    ? await pushConfig(deps, input, caller)
+    : await getConfig(deps, input, caller);
 }
 
-async function getConfig(deps: EngineDeps, input: GetConfig): Promise<GetConfigOutput> {
-  const rootId = await requireItem(deps.db, input.rootId);
+async function getConfig(deps: EngineDeps, input: GetConfig, caller: Looker): Promise<GetConfigOutput> {
+  const rootId = await requireItem(deps.db, input.rootId, caller);
   await requireRoot(deps.db, rootId);
   const config = await readConfig(deps.db, rootId);
   if (config === null) {

@@ -46,7 +46,7 @@ export async function pushConfig(
     );
   }
   const call = describeCall("manage_project_config", input, caller);
-  const rootId = await requireItem(deps.db, input.rootId);
+  const rootId = await requireItem(deps.db, input.rootId, caller);
   const parsed = readProjectConfig(input.configYaml);
   const result = await transact(deps, (tx) =>
     once(call, tx, "all", async () => ({

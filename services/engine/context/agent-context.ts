@@ -16,6 +16,7 @@ import { clipText } from "../../core/texts/clip-text.ts";
 import type { Waiters } from "../claims/waiters.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import type { Looker } from "../access.ts";
 import { fitPage } from "../queries/fit-page.ts";
 import { inSnapshot } from "../queries/snapshot.ts";
 import { TENURE_ENDED } from "../writing/transact.ts";
@@ -40,7 +41,7 @@ export async function agentContext(
     input.waitSeconds * 1000,
     caller.signal,
     async () => {
-      const context = await look(deps, input, position);
+      const context = await look(deps, input, position, caller);
       return { context, empty: context.ended.length === 0 && context.cursorReset !== true, nextAt: null };
     },
     { topic: TENURE_ENDED, restMs: LOOK_EVERY_MS },
@@ -52,15 +53,16 @@ async function look(
   deps: EngineDeps,
   { agent, limit }: AskAgent,
   position: ReturnType<typeof readCursor> | null,
+  { access: { scope } }: Looker,
 ): Promise<AgentContext> {
   return await inSnapshot(deps, async (handle) => {
     // Its snapshot is the position that the answer names, and that of everything else in it.
-    let ends = await findEnds(handle, agent, position, limit);
+    let ends = await findEnds(handle, agent, position, limit, scope);
     const ended = fitPage(ends.rows.map(endedAttempt), ENDS_SIZE_MAX_BYTES);
     // A page that is too large ends earlier, with a position of its own.
-    if (ended.length < ends.rows.length) ends = await findEnds(handle, agent, position, ended.length);
-    const held = await findHeld(handle, agent, CLAIMS_SHOWN);
-    const dispatched = await findDispatched(handle, agent, CLAIMS_SHOWN);
+    if (ended.length < ends.rows.length) ends = await findEnds(handle, agent, position, ended.length, scope);
+    const held = await findHeld(handle, agent, CLAIMS_SHOWN, scope);
+    const dispatched = await findDispatched(handle, agent, CLAIMS_SHOWN, scope);
     return {
       mode: "agent",
       agent,

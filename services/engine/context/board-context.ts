@@ -27,6 +27,7 @@ import { readPaths } from "../queries/ancestor-paths.ts";
 import { fitPage } from "../queries/fit-page.ts";
 import { itemFacts } from "../queries/item-facts.ts";
 import { requireItem } from "../resolve-items.ts";
+import type { Looker } from "../access.ts";
 
 const PER_ROLE = 200;
 /** Three lists share an answer. */
@@ -37,8 +38,9 @@ export async function sessionContext(
   deps: EngineDeps,
   handle: Handle,
   input: AskSession,
+  caller: Looker,
 ): Promise<SessionContext> {
-  const within = input.ancestorId === undefined ? null : await requireItem(handle, input.ancestorId);
+  const within = await boardOf(handle, input.ancestorId, caller);
   const board = await readBoard(deps, handle, within, input.includeAncestors);
   const rows = await findRecent(handle, within, input.since, input.limit);
   const recentTransitions = fitPage(rows.map(recentTransition), LIST_SIZE_MAX_BYTES);
@@ -57,8 +59,9 @@ export async function healthContext(
   deps: EngineDeps,
   handle: Handle,
   input: AskHealth,
+  caller: Looker,
 ): Promise<HealthContext> {
-  const within = input.ancestorId === undefined ? null : await requireItem(handle, input.ancestorId);
+  const within = await boardOf(handle, input.ancestorId, caller);
   const board = await readBoard(deps, handle, within, input.includeAncestors);
   const stuck = await findStuck(handle, within, PER_ROLE + 1);
   const shown = await withPaths(handle, stuck.slice(0, PER_ROLE), input.includeAncestors);
@@ -74,6 +77,15 @@ export async function healthContext(
   };
 }
 
+/** The subtrees that are meant: the one that was asked for, else all that the caller sees. */
+async function boardOf(
+  handle: Handle,
+  ancestorId: string | undefined,
+  caller: Looker,
+): Promise<readonly string[] | null> {
+  return ancestorId === undefined ? caller.access.scope : [await requireItem(handle, ancestorId, caller)];
+}
+
 interface Board {
   readonly activeItems: ContextItem[];
   readonly stalledItems: StalledItem[];
@@ -83,7 +95,7 @@ interface Board {
 async function readBoard(
   deps: EngineDeps,
   handle: Handle,
-  within: string | null,
+  within: readonly string[] | null,
   includeAncestors: boolean,
 ): Promise<Board> {
   const found = await findActive(handle, within, PER_ROLE + 1);

@@ -22,14 +22,14 @@ export async function getContext(
       return await itemContext(deps, input, caller);
     case "brief":
       return await inSnapshot(deps, async (handle) => {
-        const itemId = await requireItem(handle, input.itemId);
+        const itemId = await requireItem(handle, input.itemId, caller);
         return { mode: "brief" as const, ...(await readBrief(deps, handle, itemId, input.budgetBytes)) };
       });
     case "agent":
       return await agentContext(deps, waiters, input, caller);
     case "session-resume":
-      return await inSnapshot(deps, (handle) => sessionContext(deps, handle, input));
+      return await inSnapshot(deps, (handle) => sessionContext(deps, handle, input, caller));
     case "health-check":
-      return await inSnapshot(deps, (handle) => healthContext(deps, handle, input));
+      return await inSnapshot(deps, (handle) => healthContext(deps, handle, input, caller));
   }
 }

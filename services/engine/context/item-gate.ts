@@ -28,7 +28,7 @@ export async function itemContext(
   caller: Caller,
 ): Promise<ItemContextAnswer> {
   const scene = await inSnapshot(deps, async (handle) => {
-    const id = await requireItem(handle, input.itemId);
+    const id = await requireItem(handle, input.itemId, caller);
     const row = await readItem(handle, id);
     if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
     const schemas = await deps.schemas.load(handle, [row.root_id]);

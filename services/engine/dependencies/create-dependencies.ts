@@ -33,6 +33,7 @@ import { once, type WriteCall } from "../writing/write-call.ts";
 import { edgeFault, edgeTitles } from "./edge-fault.ts";
 import { toEdgeRow } from "./edge-row.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "./order-graph.ts";
+import type { Looker } from "../access.ts";
 
 /** Takes everything back: nothing of a batch is drawn if one edge cannot be. */
 class BatchRefused extends Error {
@@ -49,9 +50,10 @@ export async function createDependencies(
   deps: EngineDeps,
   call: WriteCall,
   input: CreateDependencies,
+  caller: Looker,
 ): Promise<CreateDependenciesOutput> {
   try {
-    const rows = await resolveEdges(deps, input.dependencies);
+    const rows = await resolveEdges(deps, input.dependencies, caller);
     return await createAll(deps, call, rows);
   } catch (error) {
     if (!(error instanceof BatchRefused)) throw error;
@@ -60,12 +62,16 @@ export async function createDependencies(
 }
 
 /** Full ids, and one spelling. */
-async function resolveEdges(deps: EngineDeps, edges: readonly NewDependency[]): Promise<DependencyRow[]> {
+async function resolveEdges(
+  deps: EngineDeps,
+  edges: readonly NewDependency[],
+  caller: Looker,
+): Promise<DependencyRow[]> {
   const rows: DependencyRow[] = [];
   const failures: ElementFailure[] = [];
   const known = new Map<string, Awaited<ReturnType<typeof resolveItem>>>();
   const resolve = async (ref: string) => {
-    const resolved = known.get(ref) ?? (await resolveItem(deps.db, ref));
+    const resolved = known.get(ref) ?? (await resolveItem(deps.db, ref, caller));
     known.set(ref, resolved);
     return resolved;
   };

@@ -25,6 +25,8 @@ import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
 import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
 import { type GraphScope, lockGraphsOf } from "./order-graph.ts";
+import { lookAt } from "../scope/sight.ts";
+import type { Looker } from "../access.ts";
 
 /** Finds the edges that the call names; asked once to know what to lock, and again under the locks. */
 type Finder = (handle: Handle) => Promise<DependencyRow[]>;
@@ -33,8 +35,9 @@ export async function deleteDependencies(
   deps: EngineDeps,
   call: WriteCall,
   input: DeleteDependencies,
+  caller: Looker,
 ): Promise<DeleteDependenciesOutput> {
-  const { find, named } = await finderOf(deps, input);
+  const { find, named } = await finderOf(deps, input, caller);
   const scope: GraphScope = new Set();
   let world: World | null = null;
   const result = await transact(deps, async (tx, wider) => {
@@ -60,19 +63,42 @@ type Named = Pick<DeleteDependenciesOutput, "fromItemId" | "toItemId" | "itemId"
 async function finderOf(
   deps: EngineDeps,
   input: DeleteDependencies,
+  caller: Looker,
 ): Promise<{ find: Finder; named: Named }> {
   const { dependencyId } = input;
   if (dependencyId !== undefined)
-    return { find: (handle) => findDependenciesById(handle, [dependencyId]), named: {} };
-  const from = input.fromItemId === undefined ? null : await requireItem(deps.db, input.fromItemId);
-  const to = input.toItemId === undefined ? null : await requireItem(deps.db, input.toItemId);
+    return {
+      find: (handle) => seenOnly(handle, findDependenciesById(handle, [dependencyId]), caller),
+      named: {},
+    };
+  const from = input.fromItemId === undefined ? null : await requireItem(deps.db, input.fromItemId, caller);
+  const to = input.toItemId === undefined ? null : await requireItem(deps.db, input.toItemId, caller);
   const swapped = input.type === "IS_BLOCKED_BY";
   const ends: Ends = {
     from: swapped ? to : from,
     to: swapped ? from : to,
     type: input.type === undefined ? null : input.type === "RELATES_TO" ? "RELATES_TO" : "BLOCKS",
   };
-  return { find: (handle) => findDependenciesByEnds(handle, ends), named: nameEnds(from, to) };
+  return {
+    find: (handle) => seenOnly(handle, findDependenciesByEnds(handle, ends), caller),
+    named: nameEnds(from, to),
+  };
+}
+
+/** "All of them" are all that the caller sees: an edge to something else is none of theirs. */
+async function seenOnly(
+  handle: Handle,
+  found: Promise<DependencyRow[]>,
+  { access: { scope } }: Looker,
+): Promise<DependencyRow[]> {
+  const rows = await found;
+  if (scope === null) return rows;
+  const sight = await lookAt(
+    handle,
+    rows.map((row) => row.id),
+    scope,
+  );
+  return rows.filter((row) => !sight.isHidden(row.id));
 }
 
 function nameEnds(from: string | null, to: string | null): Named {

@@ -21,6 +21,6 @@ export async function manageDependencies(
 ): Promise<ManageDependenciesOutput> {
   const call = await openWriteCall(deps.db, "manage_dependencies", input, caller);
   return input.operation === "create"
-    ? await createDependencies(deps, call, input)
-    : await deleteDependencies(deps, call, input);
+    ? await createDependencies(deps, call, input, caller)
+    : await deleteDependencies(deps, call, input, caller);
 }

@@ -18,6 +18,7 @@ import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
 import { toDocumentHead } from "./document-answers.ts";
 import { stashDocument } from "./stash-document.ts";
+import type { Looker } from "../access.ts";
 
 export async function managePlanDocuments(
   deps: EngineDeps,
@@ -28,14 +29,18 @@ export async function managePlanDocuments(
     case "stash":
       return await stashDocument(deps, input, caller);
     case "get":
-      return await getDocument(deps, input);
+      return await getDocument(deps, input, caller);
     case "list":
-      return await listPage(deps, input);
+      return await listPage(deps, input, caller);
   }
 }
 
-async function getDocument(deps: EngineDeps, { rootId, slug }: GetDocument): Promise<GetDocumentOutput> {
-  const id = await requireItem(deps.db, rootId);
+async function getDocument(
+  deps: EngineDeps,
+  { rootId, slug }: GetDocument,
+  caller: Looker,
+): Promise<GetDocumentOutput> {
+  const id = await requireItem(deps.db, rootId, caller);
   await requireRoot(deps.db, id);
   const found = await findDocument(deps.db, id, slug);
   if (found === null) {
@@ -46,9 +51,13 @@ async function getDocument(deps: EngineDeps, { rootId, slug }: GetDocument): Pro
   return { ...toDocumentHead(found), body: found.body };
 }
 
-async function listPage(deps: EngineDeps, input: ListDocuments): Promise<ListDocumentsOutput> {
+async function listPage(
+  deps: EngineDeps,
+  input: ListDocuments,
+  caller: Looker,
+): Promise<ListDocumentsOutput> {
   const { status, limit, offset } = input;
-  const rootId = await requireItem(deps.db, input.rootId);
+  const rootId = await requireItem(deps.db, input.rootId, caller);
   await requireRoot(deps.db, rootId);
   const page = { rootId, status: status ?? null, prefix: "", limit, offset };
   const { rows, total } = await listDocuments(deps.db, page);

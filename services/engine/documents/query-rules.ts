@@ -18,20 +18,23 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { inSnapshot } from "../queries/snapshot.ts";
 import { requireItem } from "../resolve-items.ts";
+import type { Looker } from "../access.ts";
 
 export async function queryRules(
   deps: EngineDeps,
   input: QueryRulesInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<QueryRulesOutput> {
   return await inSnapshot(deps, async (handle) =>
-    input.operation === "list" ? await listRules(handle, input) : await getRule(handle, deps.schemas, input),
+    input.operation === "list"
+      ? await listRules(handle, input, caller)
+      : await getRule(handle, deps.schemas, input, caller),
   );
 }
 
-async function listRules(handle: Handle, input: ListRules): Promise<ListRulesOutput> {
+async function listRules(handle: Handle, input: ListRules, caller: Looker): Promise<ListRulesOutput> {
   const { limit, offset } = input;
-  const rootId = await requireItem(handle, input.rootId);
+  const rootId = await requireItem(handle, input.rootId, caller);
   await requireRoot(handle, rootId);
   const page = { rootId, status: null, prefix: RULE_PREFIX, limit, offset };
   const { rows, total } = await listDocuments(handle, page);
@@ -48,13 +51,18 @@ async function listRules(handle: Handle, input: ListRules): Promise<ListRulesOut
   };
 }
 
-async function getRule(handle: Handle, schemas: SchemaSource, { by }: GetRule): Promise<GetRuleOutput> {
+async function getRule(
+  handle: Handle,
+  schemas: SchemaSource,
+  { by }: GetRule,
+  caller: Looker,
+): Promise<GetRuleOutput> {
   if ("key" in by) {
-    const rootId = await requireItem(handle, by.rootId);
+    const rootId = await requireItem(handle, by.rootId, caller);
     await requireRoot(handle, rootId);
     return await readRule(handle, rootId, by.key);
   }
-  const itemId = await requireItem(handle, by.itemId);
+  const itemId = await requireItem(handle, by.itemId, caller);
   const { rootId, skill } = await skillOf(handle, schemas, itemId, by.noteKey);
   const rule = await readRule(handle, rootId, keyOf(skill));
   return { ...rule, resolvedFrom: { itemId, noteKey: by.noteKey, skill } };

@@ -25,7 +25,7 @@ export async function stashDocument(
   caller: Caller,
 ): Promise<StashDocumentOutput> {
   const call = describeCall("manage_plan_documents", input, caller);
-  const rootId = await requireItem(deps.db, input.rootId);
+  const rootId = await requireItem(deps.db, input.rootId, caller);
   // Before the transaction, which must not wait for a disk; thrown inside, where a retry finds its answer first.
   const read = await textOf(deps, input).then(
     (body) => () => body,

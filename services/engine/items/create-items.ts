@@ -30,6 +30,7 @@ import { createdFacts } from "./created-facts.ts";
 import { toItemRow } from "./item-row.ts";
 import { placementFault } from "./placement-fault.ts";
 import { shareGraphs } from "./share-graphs.ts";
+import { beyondScope, type Looker } from "../access.ts";
 
 type CreatedItem = CreateItemsOutput["items"][number];
 
@@ -50,14 +51,17 @@ export async function createItems(
   deps: EngineDeps,
   call: WriteCall,
   input: CreateItems,
+  caller: Looker,
 ): Promise<CreateItemsOutput> {
   const outcomes: Outcome[] = [];
   const slots: Slot[] = [];
   for (const [index, item] of input.items.entries()) {
-    const parent = typeof item.parentId === "string" ? await resolveItem(deps.db, item.parentId) : null;
-    if (parent?.ok === false)
-      outcomes.push({ index, failure: elementFailure(index, undefined, parent.error) });
-    else slots.push({ index, item, parentId: parent?.id ?? null });
+    const parent =
+      typeof item.parentId === "string" ? await resolveItem(deps.db, item.parentId, caller) : null;
+    const refused = parent === null ? beyondScope(caller.access.scope, "making a root") : null;
+    const error = parent?.ok === false ? parent.error : refused;
+    if (error !== null) outcomes.push({ index, failure: elementFailure(index, undefined, error) });
+    else slots.push({ index, item, parentId: parent?.ok === true ? parent.id : null });
   }
   if (slots.length > 0) outcomes.push(...(await createTogether(deps, call, slots)));
   outcomes.sort((a, b) => a.index - b.index);

@@ -20,13 +20,18 @@ import { unifiedDiff } from "../../core/texts/line-diff.ts";
 import { toVersion } from "../notes/note-answers.ts";
 import { fitPage } from "../queries/fit-page.ts";
 import { requireItem } from "../resolve-items.ts";
+import type { Looker } from "../access.ts";
 
 export function toItemVersion(row: ItemVersionRow): ItemVersion {
   return { ...toVersion(row), fields: [...row.fields] };
 }
 
-export async function itemHistory(handle: Handle, input: ItemHistoryOf): Promise<ItemHistory> {
-  const itemId = await requireItem(handle, input.itemId);
+export async function itemHistory(
+  handle: Handle,
+  input: ItemHistoryOf,
+  caller: Looker,
+): Promise<ItemHistory> {
+  const itemId = await requireItem(handle, input.itemId, caller);
   const now = await findItemTexts(handle, itemId);
   if (now === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${itemId}`);
   const rows = await findItemHistory(handle, itemId, { before: input.before, limit: input.limit + 1 });
@@ -37,8 +42,8 @@ export async function itemHistory(handle: Handle, input: ItemHistoryOf): Promise
 const FIELDS: readonly TextField[] = ["title", "summary", "description"];
 
 /** Without versions: what the latest change of a text did. */
-export async function itemDiff(handle: Handle, input: DiffItem): Promise<ItemDiff> {
-  const itemId = await requireItem(handle, input.itemId);
+export async function itemDiff(handle: Handle, input: DiffItem, caller: Looker): Promise<ItemDiff> {
+  const itemId = await requireItem(handle, input.itemId, caller);
   const now = await findItemTexts(handle, itemId);
   if (now === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${itemId}`);
   const [latest] = await findItemHistory(handle, itemId, { limit: 1 });

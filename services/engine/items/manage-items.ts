@@ -20,9 +20,9 @@ export async function manageItems(
   const call = await openWriteCall(deps.db, "manage_items", input, caller);
   switch (input.operation) {
     case "create":
-      return await createItems(deps, call, input);
+      return await createItems(deps, call, input, caller);
     case "update":
-      return await updateItems(deps, call, input);
+      return await updateItems(deps, call, input, caller);
     case "delete":
       return await deleteItems(deps, call, input);
     case "restore":

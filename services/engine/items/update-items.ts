@@ -29,6 +29,7 @@ import { once, type Done, type WriteCall } from "../writing/write-call.ts";
 import { nameCascades } from "./cascade-events.ts";
 import { decideTexts, keepTexts } from "./item-texts.ts";
 import { lockForMove, moveItemUnder } from "./move-item.ts";
+import { type Looker, requireWholeSight } from "../access.ts";
 
 type UpdatedAnswer = UpdateItemsOutput["items"][number];
 
@@ -41,12 +42,13 @@ export async function updateItems(
   deps: EngineDeps,
   call: WriteCall,
   input: UpdateItems,
+  caller: Looker,
 ): Promise<UpdateItemsOutput> {
   const items: UpdatedAnswer[] = [];
   const failures: ElementFailure[] = [];
   for (const [index, change] of input.items.entries()) {
     try {
-      items.push(await updateOne(deps, call, change, index));
+      items.push(await updateOne(deps, call, change, index, caller));
     } catch (error) {
       failures.push(failureOf(deps, index, change.itemId, error));
     }
@@ -70,15 +72,17 @@ async function updateOne(
   call: WriteCall,
   change: ItemChange,
   index: number,
+  caller: Looker,
 ): Promise<UpdatedAnswer> {
   const fields = givenFields(change);
   if (fields.length === 0) {
     throw fault("validation_failed", "nothing to change: the element names an item and no field of it");
   }
   const { parentId } = change;
+  if (parentId === null) requireWholeSight(caller, "moving an item to the top");
   const target: Target = {
-    id: await requireItem(deps.db, change.itemId),
-    parentId: typeof parentId === "string" ? await requireItem(deps.db, parentId) : parentId,
+    id: await requireItem(deps.db, change.itemId, caller),
+    parentId: typeof parentId === "string" ? await requireItem(deps.db, parentId, caller) : parentId,
   };
   const scope: GraphScope = new Set();
   let world: World | null = null;

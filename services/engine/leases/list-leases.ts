@@ -19,17 +19,24 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { inSnapshot } from "../queries/snapshot.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 
 export async function listLeases(
   deps: EngineDeps,
   input: ListLeasesInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListLeasesOutput> {
   const { key, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
     const ancestorId =
-      input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId);
-    const { rows, total } = await listLive(handle, { key, ancestorId, limit, offset });
+      input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId, caller);
+    const { rows, total } = await listLive(handle, {
+      key,
+      ancestorId,
+      limit,
+      offset,
+      ...scopeFilter(caller),
+    });
     return { leases: rows.map(listedLease), total, hasMore: offset + rows.length < total, limit, offset };
   });
 }
@@ -37,10 +44,10 @@ export async function listLeases(
 export async function listLeaseHistory(
   deps: EngineDeps,
   input: ListLeaseHistoryInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListLeaseHistoryOutput> {
   const { limit, offset } = input;
-  const rows = await listIntervals(deps.db, { ...input, limit: limit + 1 });
+  const rows = await listIntervals(deps.db, { ...input, limit: limit + 1, ...scopeFilter(caller) });
   return {
     intervals: rows.slice(0, limit).map(intervalOf),
     hasMore: rows.length > limit,

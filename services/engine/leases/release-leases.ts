@@ -29,7 +29,7 @@ export async function releaseLeases(
   const { answer, replayed } = await transact(deps, async (tx, wider) => {
     world = null;
     return await once<Released>(call, tx, "all", async () => {
-      const done = await release(deps, tx, wider, call, input);
+      const done = await release(deps, tx, wider, call, input, caller.access.scope);
       world = done.world;
       return { answer: done.answer, targetId: null };
     });
@@ -47,11 +47,15 @@ async function release(
   wider: Wider,
   call: WriteCall,
   { key, reason }: ReleaseLeasesInput,
+  scope: readonly string[] | null,
 ): Promise<{ readonly answer: Released; readonly world: World }> {
-  const having = await findHaving(tx, key);
+  const having = await findHaving(tx, key, scope);
   const known = { ...wider, keys: [...wider.keys, key] };
   const world = await lockPart(deps, tx, known, { alone: having });
-  const leases = world.leases.leasesOn(key);
+  const all = world.leases.leasesOn(key);
+  const seen = new Set(having);
+  // What others have stays theirs.
+  const leases = scope === null ? all : all.filter(({ itemId }) => seen.has(itemId));
   // Taken between the look and the lock: its item's row has to be locked before the key.
   const missing = leases.filter(({ itemId }) => world.find(itemId) === undefined);
   if (missing.length > 0) throw new NotLocked(missing.map(({ itemId }) => itemId));

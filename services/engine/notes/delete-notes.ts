@@ -13,6 +13,7 @@ import type { Answered, WriteCall } from "../writing/write-call.ts";
 import { toFailure } from "./note-answers.ts";
 import { type NoteScene, onItem } from "./note-scene.ts";
 import { refreshStarts } from "./write-notes.ts";
+import type { Looker } from "../access.ts";
 
 /** What a caller named: a note by its id, or what an item has under a key or at all. */
 interface Reference {
@@ -25,13 +26,14 @@ export async function deleteNotes(
   deps: EngineDeps,
   call: WriteCall,
   input: DeleteNotes,
+  caller: Looker,
 ): Promise<DeleteNotesOutput> {
   const results: NoteDeletion[] = [];
   const failures: NoteFailure[] = [];
   let replayed = false;
   for (const [index, reference] of referencesOf(input).entries()) {
     try {
-      const done = await deleteOne(deps, call, reference, index);
+      const done = await deleteOne(deps, call, reference, index, caller);
       replayed ||= done.replayed;
       results.push(done.answer);
     } catch (error) {
@@ -59,10 +61,11 @@ async function deleteOne(
   call: WriteCall,
   reference: Reference,
   index: number,
+  caller: Looker,
 ): Promise<Answered<NoteDeletion>> {
   const { id, itemId, key } = reference;
   if (id === undefined) {
-    const item = await requireItem(deps.db, itemId ?? "");
+    const item = await requireItem(deps.db, itemId ?? "", caller);
     return await onItem(deps, call, `d${index}`, { itemId: item, fence: null }, async (scene) =>
       answerOf({ ...reference, itemId: item }, await remove(scene, item, key ?? null)),
     );

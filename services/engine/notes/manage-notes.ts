@@ -21,6 +21,6 @@ export async function manageNotes(
     case "undo":
       return await undoNotes(deps, call, input, caller);
     case "delete":
-      return await deleteNotes(deps, call, input);
+      return await deleteNotes(deps, call, input, caller);
   }
 }

@@ -32,6 +32,7 @@ import { toVersion, toWrittenNote } from "./note-answers.ts";
 import { callOf, onItem } from "./note-scene.ts";
 import { normalizeBody, writeNotes } from "./write-notes.ts";
 import { writeEach } from "./write-each.ts";
+import type { Looker } from "../access.ts";
 
 export async function patchNotes(
   deps: EngineDeps,
@@ -40,15 +41,22 @@ export async function patchNotes(
   caller: Caller,
 ): Promise<WriteNotesOutput> {
   const { written, ...rest } = await writeEach(deps, input.notes, async (note, index) =>
-    changeText(deps, callOf(call, note.actor, input.workerId, caller), note, index, async (tx, found) => {
-      const edits = note.edits.map((edit) => ({
-        old: normalizeBody(edit.old),
-        new: normalizeBody(edit.new),
-        line: edit.line,
-      }));
-      const edited = editText(found.body, edits, found.version);
-      return { edited, marks: await rebaseMarks(tx, found, note.expectedVersion) };
-    }),
+    changeText(
+      deps,
+      callOf(call, note.actor, input.workerId, caller),
+      note,
+      index,
+      async (tx, found) => {
+        const edits = note.edits.map((edit) => ({
+          old: normalizeBody(edit.old),
+          new: normalizeBody(edit.new),
+          line: edit.line,
+        }));
+        const edited = editText(found.body, edits, found.version);
+        return { edited, marks: await rebaseMarks(tx, found, note.expectedVersion) };
+      },
+      caller,
+    ),
   );
   return { notes: written, patched: written.length, ...rest };
 }
@@ -60,11 +68,18 @@ export async function undoNotes(
   caller: Caller,
 ): Promise<WriteNotesOutput> {
   const { written, ...rest } = await writeEach(deps, input.notes, async (note, index) =>
-    changeText(deps, callOf(call, note.actor, input.workerId, caller), note, index, async (tx, found) => {
-      requireVersion(note.expectedVersion, found.version, found.modified_at, `note "${note.key}"`);
-      const edits = await editsOf(tx, found, note.version);
-      return { edited: undoText(found.body, edits, note.version), marks: {} };
-    }),
+    changeText(
+      deps,
+      callOf(call, note.actor, input.workerId, caller),
+      note,
+      index,
+      async (tx, found) => {
+        requireVersion(note.expectedVersion, found.version, found.modified_at, `note "${note.key}"`);
+        const edits = await editsOf(tx, found, note.version);
+        return { edited: undoText(found.body, edits, note.version), marks: {} };
+      },
+      caller,
+    ),
   );
   return { notes: written, undone: written.length, ...rest };
 }
@@ -80,8 +95,9 @@ async function changeText(
   note: NotePatch | NoteUndo,
   index: number,
   change: (tx: Handle, found: NoteRow) => Promise<Change>,
+  caller: Looker,
 ): Promise<Answered<WrittenNoteAnswer>> {
-  const itemId = await requireItem(deps.db, note.itemId);
+  const itemId = await requireItem(deps.db, note.itemId, caller);
   const { key } = note;
   return await onItem(deps, call, `n${index}`, { itemId, fence: note.fence ?? null }, async (scene) => {
     const { tx, item, schemas } = scene;

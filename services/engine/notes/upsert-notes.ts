@@ -11,6 +11,7 @@ import { toWrittenNote } from "./note-answers.ts";
 import { callOf, onItem } from "./note-scene.ts";
 import { normalizeBody, writeNotes } from "./write-notes.ts";
 import { writeEach } from "./write-each.ts";
+import type { Looker } from "../access.ts";
 
 export async function upsertNotes(
   deps: EngineDeps,
@@ -19,13 +20,13 @@ export async function upsertNotes(
   caller: Caller,
 ): Promise<WriteNotesOutput> {
   const { written, ...rest } = await writeEach(deps, input.notes, async (note, index) =>
-    upsertOne(deps, callOf(call, note.actor, input.workerId, caller), note, index),
+    upsertOne(deps, callOf(call, note.actor, input.workerId, caller), note, index, caller),
   );
   return { notes: written, upserted: written.length, ...rest };
 }
 
-async function upsertOne(deps: EngineDeps, call: WriteCall, note: NoteUpsert, index: number) {
-  const itemId = await requireItem(deps.db, note.itemId);
+async function upsertOne(deps: EngineDeps, call: WriteCall, note: NoteUpsert, index: number, caller: Looker) {
+  const itemId = await requireItem(deps.db, note.itemId, caller);
   const { key, role } = note;
   // Before the transaction, which must not wait for a disk; thrown inside, where a retry finds its answer first.
   const read = await bodyOf(deps, note).then(

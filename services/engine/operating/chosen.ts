@@ -12,6 +12,7 @@ import { resolveItem } from "../resolve-items.ts";
 import { failureOf } from "../writing/element-failure.ts";
 import { transact } from "../writing/transact.ts";
 import { type Answered, once, type WriteCall } from "../writing/write-call.ts";
+import type { Looker } from "../access.ts";
 
 export interface Meant {
   readonly ids: readonly string[];
@@ -46,9 +47,10 @@ export async function doToChosen<A extends { readonly itemId: string } & Readonl
   input: BulkInput,
   find: FindFunc,
   work: (itemId: string, element: string) => Promise<Answered<A>>,
+  caller: Looker,
 ): Promise<BulkDone<A>> {
   if (input.dryRun) {
-    const { total } = await find(deps.db, 0, await knownAmong(deps.db, input.itemIds));
+    const { total } = await find(deps.db, 0, await knownAmong(deps.db, input.itemIds, caller));
     return {
       answers: [],
       rest: { matched: total, failed: 0, hasMore: total > BATCH_SIZE_MAX, dryRun: true },
@@ -59,7 +61,7 @@ export async function doToChosen<A extends { readonly itemId: string } & Readonl
   const failures: ElementFailure[] = [];
   for (const [index, ref] of ids.entries()) {
     try {
-      const resolved = await resolveItem(deps.db, ref);
+      const resolved = await resolveItem(deps.db, ref, caller);
       if (!resolved.ok) throw resolved.error;
       done.push(await work(resolved.id, `i${index}`));
     } catch (error) {
@@ -85,9 +87,10 @@ export async function doToChosen<A extends { readonly itemId: string } & Readonl
 async function knownAmong(
   handle: Handle,
   refs: readonly string[] | undefined,
+  caller: Looker,
 ): Promise<string[] | undefined> {
   if (refs === undefined) return undefined;
-  const resolved = await Promise.all(refs.map((ref) => resolveItem(handle, ref)));
+  const resolved = await Promise.all(refs.map((ref) => resolveItem(handle, ref, caller)));
   return resolved.flatMap((one) => (one.ok ? [one.id] : []));
 }
 

@@ -3,6 +3,7 @@ import { clearDrain, findTenuresOf, setDrain } from "../../../db/stores/agent-dr
 import { recordAudit } from "../../../db/stores/audit-store.ts";
 import type { DrainAgentInput, DrainAgentOutput } from "../../contract/operations/drain-agent.ts";
 import type { EngineDeps } from "../deps.ts";
+import { requireWholeSight } from "../access.ts";
 import type { Caller } from "../engine.ts";
 import { CLAIMABLE, transact } from "../writing/transact.ts";
 import { describeCall, once } from "../writing/write-call.ts";
@@ -19,6 +20,8 @@ export async function drainAgent(
   caller: Caller,
 ): Promise<DrainAgentOutput> {
   const { agent, drained, reason } = input;
+  // It would keep the agent from items that the caller must not touch.
+  requireWholeSight(caller, "draining an agent");
   const call = describeCall("drain_agent", input, caller);
   const { answer, replayed } = await transact(deps, (tx) =>
     once<Drained>(call, tx, "all", async () => {

@@ -13,9 +13,11 @@ import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { type Answered, describeCall, once, type WriteCall } from "../writing/write-call.ts";
 import { doToChosen, type FindFunc } from "./chosen.ts";
+import type { Looker } from "../access.ts";
 
 interface Revoked extends Readonly<Record<string, unknown>> {
   readonly itemId: string;
@@ -31,16 +33,21 @@ export async function revokeClaims(
   caller: Caller,
 ): Promise<RevokeClaimsOutput> {
   const call = describeCall("revoke_claims", input, caller);
-  const { answers, rest } = await doToChosen(deps, call, input, meantBy(input), (itemId, element) =>
-    revokeOne(deps, call, itemId, element, input.reason),
+  const { answers, rest } = await doToChosen(
+    deps,
+    call,
+    input,
+    meantBy(input, caller),
+    (itemId, element) => revokeOne(deps, call, itemId, element, input.reason),
+    caller,
   );
   return { revoked: [...answers], ...rest };
 }
 
-function meantBy({ agent, ancestorId, lapsed }: RevokeClaimsInput): FindFunc {
+function meantBy({ agent, ancestorId, lapsed }: RevokeClaimsInput, caller: Looker): FindFunc {
   return async (handle, max, ids) => {
-    const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId);
-    return await findHeld(handle, { ids, agent, lapsed, ancestorId: within }, max);
+    const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId, caller);
+    return await findHeld(handle, { ids, agent, lapsed, ancestorId: within, ...scopeFilter(caller) }, max);
   };
 }
 

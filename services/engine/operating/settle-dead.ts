@@ -14,6 +14,7 @@ import { refusalElement } from "../advance/refusal.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { type Answered, describeCall, once, type WriteCall, writerOf } from "../writing/write-call.ts";
 import { doToChosen } from "./chosen.ts";
@@ -57,10 +58,11 @@ async function settle(
     call,
     input,
     async (handle, max, ids) => {
-      const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId);
-      return await findDead(handle, { ids, type, tags, ancestorId: within }, max);
+      const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId, caller);
+      return await findDead(handle, { ids, type, tags, ancestorId: within, ...scopeFilter(caller) }, max);
     },
     (itemId, element) => settleOne(deps, call, WAYS[operation], itemId, element, input.reason),
+    caller,
   );
   return { items: [...answers], ...rest };
 }

@@ -8,20 +8,27 @@ import { toNote } from "../config/describe-config.ts";
 import { requireRoot } from "../config/require-root.ts";
 import type { SchemaSource } from "../config/schema-source.ts";
 import { requireItem } from "../resolve-items.ts";
+import type { Looker } from "../access.ts";
 
 export async function describeSchema(
   handle: Handle,
   schemas: SchemaSource,
   asked: AskSchema,
+  caller: Looker,
 ): Promise<SchemaAnswer> {
   const { type } = asked;
   return type === undefined
-    ? await describeOfItem(handle, schemas, asked.itemId ?? "") // Never empty: the contract asks for one of them.
-    : await describeOfType(handle, schemas, type, asked.rootId);
+    ? await describeOfItem(handle, schemas, asked.itemId ?? "", caller) // Never empty: the contract asks for one of them.
+    : await describeOfType(handle, schemas, type, asked.rootId, caller);
 }
 
-async function describeOfItem(handle: Handle, schemas: SchemaSource, ref: string): Promise<SchemaAnswer> {
-  const id = await requireItem(handle, ref);
+async function describeOfItem(
+  handle: Handle,
+  schemas: SchemaSource,
+  ref: string,
+  caller: Looker,
+): Promise<SchemaAnswer> {
+  const id = await requireItem(handle, ref, caller);
   const row = await readItem(handle, id);
   if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   const { root_id: rootId, type, tags, traits } = row;
@@ -38,8 +45,9 @@ async function describeOfType(
   schemas: SchemaSource,
   type: string,
   rootRef: string | undefined,
+  caller: Looker,
 ): Promise<SchemaAnswer> {
-  const rootId = rootRef === undefined ? null : await requireItem(handle, rootRef);
+  const rootId = rootRef === undefined ? null : await requireItem(handle, rootRef, caller);
   if (rootId !== null) await requireRoot(handle, rootId);
   const loaded = await schemas.load(handle, rootId === null ? [] : [rootId]);
   const schema = loaded.of({ rootId, type, tags: [], traits: [] });

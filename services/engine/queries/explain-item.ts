@@ -30,7 +30,7 @@ export async function explainItem(
   caller: Caller,
 ): Promise<ExplainItemOutput> {
   return await inSnapshot(deps, async (handle) => {
-    const id = await requireItem(handle, input.itemId);
+    const id = await requireItem(handle, input.itemId, caller);
     const row = await readItem(handle, id);
     if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
     const item = toItemState(row);

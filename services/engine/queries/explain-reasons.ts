@@ -12,7 +12,7 @@ import type { ItemState } from "../../core/state.ts";
 import { clipText } from "../../core/texts/clip-text.ts";
 
 /** Enough of a title to know the item by; its id stands beside it. */
-const TITLE_SHOWN = 120;
+export const TITLE_SHOWN = 120;
 
 export interface Explained {
   readonly item: ItemState;

@@ -24,11 +24,15 @@ const EDGES_SHOWN = 25;
 export async function getBlockedItems(
   deps: EngineDeps,
   input: GetBlockedItemsInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<GetBlockedItemsOutput> {
   const { limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const filter = await resolveFilter(handle, { parentId: input.parentId, ancestorId: input.ancestorId });
+    const filter = await resolveFilter(
+      handle,
+      { parentId: input.parentId, ancestorId: input.ancestorId },
+      caller,
+    );
     const { rows, total } = await listStuck(handle, { filter, limit, offset });
     const edges = await readIncomingEdges(
       handle,

@@ -35,7 +35,7 @@ export async function getNextItem(
 ): Promise<GetNextItemOutput> {
   return await inSnapshot(deps, async (handle) => {
     const query: CandidateQuery = {
-      filter: await resolveFilter(handle, input),
+      filter: await resolveFilter(handle, input, caller),
       asker: { agent: input.agent ?? null, capabilities: input.capabilities ?? [] },
       roles: input.role ?? defaultRoles(false),
       // Naming a type is asking for that type, containers included.

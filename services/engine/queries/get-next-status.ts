@@ -22,6 +22,7 @@ import type { Caller } from "../engine.ts";
 import { lookAtLeases } from "../leases/contended-items.ts";
 import { requireItem } from "../resolve-items.ts";
 import { inSnapshot } from "./snapshot.ts";
+import type { Looker } from "../access.ts";
 
 export async function getNextStatus(
   deps: EngineDeps,
@@ -30,14 +31,14 @@ export async function getNextStatus(
 ): Promise<GetNextStatusOutput> {
   const agent = input.agent ?? null;
   const asker = { agent, session: agent === null ? null : (input.workerId ?? caller.session) };
-  const seen = await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, null));
+  const seen = await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, null, caller));
   const { start, item } = seen;
   // The claim in the way may have lapsed: the clock is asked between two readings, never inside one.
   const dead = isExpiredClaim(start) ? await deadFence(deps, item) : null;
   const { found, blockers } =
     dead === null
       ? seen
-      : await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, dead));
+      : await inSnapshot(deps, (handle) => preview(deps, handle, input.itemId, asker, dead, caller));
   return shown(deps, found, blockers);
 }
 
@@ -64,8 +65,9 @@ async function preview(
   ref: string,
   asker: Asker,
   deadFenceSeen: number | null,
+  caller: Looker,
 ): Promise<Preview> {
-  const itemId = await requireItem(handle, ref);
+  const itemId = await requireItem(handle, ref, caller);
   const [latestEnd = null] = await findLatestEnds(handle, [{ itemId, ...asker }]);
   const found = await decideEach(deps, handle, itemId, asker, (item, world) => ({
     now: world.now,

@@ -17,16 +17,17 @@ const HOLDS_SHOWN = 10;
 export async function listAgents(
   deps: EngineDeps,
   input: ListAgentsInput,
-  _caller: Caller,
+  { access: { scope } }: Caller,
 ): Promise<ListAgentsOutput> {
   const { holding, drained, seenAfter, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const { rows, total } = await listSeen(handle, { holding, drained, seenAfter, limit, offset });
+    const { rows, total } = await listSeen(handle, { holding, drained, seenAfter, scope, limit, offset });
     const holders = rows.filter((row) => row.claims > 0).map((row) => row.agent);
-    const holds = await readHolds(handle, holders, HOLDS_SHOWN);
+    const holds = await readHolds(handle, holders, HOLDS_SHOWN, scope);
     const ends = await countAttempts(
       handle,
       rows.map((row) => row.agent),
+      scope,
     );
     const agents = rows.map((row) => ({
       ...listedAgent(row, holds.get(row.agent) ?? []),

@@ -16,10 +16,10 @@ import { inSnapshot } from "./snapshot.ts";
 export async function listAttempts(
   deps: EngineDeps,
   { itemId: ref, limit, offset }: ListAttemptsInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListAttemptsOutput> {
   return await inSnapshot(deps, async (handle) => {
-    const itemId = await requireItem(handle, ref);
+    const itemId = await requireItem(handle, ref, caller);
     if (!(await findExisting(handle, [itemId])).has(itemId))
       throw fault("RESOURCE_NOT_FOUND", `there is no item ${itemId}`);
     const rows = await listAttemptsOf(handle, itemId, limit, offset);

@@ -8,19 +8,27 @@ import type {
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 import { shortSession } from "./short-session.ts";
 import { inSnapshot } from "./snapshot.ts";
 
 export async function listClaims(
   deps: EngineDeps,
   input: ListClaimsInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListClaimsOutput> {
   const { agent, lapsed, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
     const ancestorId =
-      input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId);
-    const { rows, total } = await listHeld(handle, { agent, ancestorId, lapsed, limit, offset });
+      input.ancestorId === undefined ? undefined : await requireItem(handle, input.ancestorId, caller);
+    const { rows, total } = await listHeld(handle, {
+      agent,
+      ancestorId,
+      lapsed,
+      limit,
+      offset,
+      ...scopeFilter(caller),
+    });
     return { claims: rows.map(listedClaim), total, hasMore: offset + rows.length < total, limit, offset };
   });
 }

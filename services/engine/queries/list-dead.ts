@@ -4,16 +4,17 @@ import type { DeadItem, ListDeadInput, ListDeadOutput } from "../../contract/ope
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
 export async function listDead(
   deps: EngineDeps,
   { type, tags, ancestorId, limit, offset }: ListDeadInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListDeadOutput> {
   return await inSnapshot(deps, async (handle) => {
-    const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId);
-    const filter = { type, tags, ancestorId: within };
+    const within = ancestorId === undefined ? undefined : await requireItem(handle, ancestorId, caller);
+    const filter = { type, tags, ancestorId: within, ...scopeFilter(caller) };
     const { rows, total } = await listDeadItems(handle, filter, { limit, offset });
     return { items: rows.map(deadItem), total, hasMore: offset + rows.length < total, limit, offset };
   });

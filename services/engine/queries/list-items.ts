@@ -16,35 +16,39 @@ import { requireItem } from "../resolve-items.ts";
 import { fullItem, timestamps } from "./query-items.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
+import type { Looker } from "../access.ts";
 
 export async function listItems(
   deps: EngineDeps,
   input: ListItemsFullInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListItemsFullOutput> {
   const { limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const { rows, total } = await pageOfItems(handle, await toQuery(handle, input));
+    const { rows, total } = await pageOfItems(handle, await toQuery(handle, input, caller));
     const items = rows.map(listedItem);
     return { items, total, hasMore: offset + items.length < total, limit, offset };
   });
 }
 
-async function toQuery(handle: Handle, input: ListItemsFullInput): Promise<ItemPageQuery> {
+async function toQuery(handle: Handle, input: ListItemsFullInput, caller: Looker): Promise<ItemPageQuery> {
   const { view, role, assignee, readiness, claimStatus, sortBy, sortOrder, limit, offset, allTags } = input;
-  const rootId = input.rootId === undefined ? undefined : await requireItem(handle, input.rootId);
-  const filter = { ...(await resolveFilter(handle, input)), rootId };
+  const rootId = input.rootId === undefined ? undefined : await requireItem(handle, input.rootId, caller);
+  const filter = { ...(await resolveFilter(handle, input, caller)), rootId };
   const conditions = { filter, roles: role, assignee, readiness, claimStatus, allTags };
   const page = { ...conditions, sortBy, sortOrder, limit, offset };
-  if (view === "list") return { ...page, depth: input.rootsOnly ? 0 : undefined };
-  const item = await existing(handle, input.itemId ?? ""); // Never empty: the contract asks for it.
+  const { scope } = caller.access;
+  if (view === "list" && input.rootsOnly)
+    return scope === null ? { ...page, depth: 0 } : { ...page, tops: scope };
+  if (view === "list") return page;
+  const item = await existing(handle, input.itemId ?? "", caller); // Never empty: the contract asks for it.
   return view === "path"
     ? { ...page, ids: item.ancestors }
     : { ...page, tree: { id: item.item_id, levels: input.depth ?? TREE_DEPTH_MAX } };
 }
 
-async function existing(handle: Handle, ref: string): Promise<ItemRow> {
-  const id = await requireItem(handle, ref);
+async function existing(handle: Handle, ref: string, caller: Looker): Promise<ItemRow> {
+  const id = await requireItem(handle, ref, caller);
   const row = await readItem(handle, id);
   if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   return row;

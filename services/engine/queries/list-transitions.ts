@@ -11,19 +11,26 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { attribution } from "../notes/note-answers.ts";
 import { requireItem } from "../resolve-items.ts";
+import { scopeFilter } from "../scope/scope-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
 
 export async function listTransitions(
   deps: EngineDeps,
   input: ListTransitionsInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListTransitionsOutput> {
   const { since, limit, offset } = input;
   return await inSnapshot(deps, async (handle) => {
-    const itemId = input.itemId === undefined ? undefined : await requireItem(handle, input.itemId);
+    const itemId = input.itemId === undefined ? undefined : await requireItem(handle, input.itemId, caller);
     if (itemId !== undefined && (await readItem(handle, itemId)) === null)
       throw fault("RESOURCE_NOT_FOUND", `there is no item ${itemId}`);
-    const { rows, total } = await listTransitionRows(handle, { itemId, since, limit, offset });
+    const { rows, total } = await listTransitionRows(handle, {
+      itemId,
+      since,
+      limit,
+      offset,
+      ...scopeFilter(caller),
+    });
     const transitions = rows.map(toListed);
     return { transitions, total, hasMore: offset + rows.length < total, limit, offset };
   });

@@ -11,9 +11,15 @@ import type { Caller } from "../engine.ts";
 export async function listTrash(
   deps: EngineDeps,
   { rootId, restored, limit, offset }: ListTrashInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<ListTrashOutput> {
-  const rows = await listTrashed(deps.db, { rootId: rootId ?? null, restored, limit, offset });
+  const rows = await listTrashed(deps.db, {
+    rootId: rootId ?? null,
+    restored,
+    scope: caller.access.scope,
+    limit,
+    offset,
+  });
   const total = rows[0]?.total ?? offset;
   return { entries: rows.map(listed), total, hasMore: offset + rows.length < total, limit, offset };
 }

@@ -24,6 +24,7 @@ import type {
 import { clipText } from "../../core/texts/clip-text.ts";
 import { requireItem } from "../resolve-items.ts";
 import { fitPage } from "./fit-page.ts";
+import type { Looker } from "../access.ts";
 
 /** Children shown of each root; the counts beside them are exact. */
 const CHILDREN_SHOWN = 20;
@@ -36,10 +37,16 @@ type Rows = readonly OverviewRow[];
 type Counts = ReadonlyMap<string, readonly CountRow[]>;
 
 /** The roots, or the children of the anchor. */
-export async function overviewOf(handle: Handle, input: Overview): Promise<OverviewPage> {
+export async function overviewOf(handle: Handle, input: Overview, caller: Looker): Promise<OverviewPage> {
   const { limit, offset, excludeTerminal } = input;
-  const anchor = input.anchorId === undefined ? null : await requireItem(handle, input.anchorId);
-  const { rows, total } = await listOverview(handle, { parentId: anchor, excludeTerminal, limit, offset });
+  const anchor = input.anchorId === undefined ? null : await requireItem(handle, input.anchorId, caller);
+  const { rows, total } = await listOverview(handle, {
+    parentId: anchor,
+    scope: caller.access.scope,
+    excludeTerminal,
+    limit,
+    offset,
+  });
   const counts = await countBelow(handle, idsOf(rows), anchor === null ? "children" : "subtree");
   const children =
     input.includeChildren && anchor === null
@@ -71,7 +78,14 @@ async function anchorOf(handle: Handle, id: string): Promise<OverviewPage["ancho
 /** One item, and a page of its children. */
 export async function overviewOfItem(handle: Handle, item: FullItem, input: Overview): Promise<ItemOverview> {
   const { limit, offset, excludeTerminal } = input;
-  const { rows, total } = await listOverview(handle, { parentId: item.id, excludeTerminal, limit, offset });
+  const { rows, total } = await listOverview(handle, {
+    parentId: item.id,
+    // What lies below what is seen is seen.
+    scope: null,
+    excludeTerminal,
+    limit,
+    offset,
+  });
   const counts = await countBelow(handle, [item.id, ...idsOf(rows)], "children");
   const children = fitPage(
     rows.map((row) => overviewChild(row, counts)),

@@ -20,6 +20,7 @@ import type {
 import { orderChain } from "../../core/dependency-chain.ts";
 import { isSatisfied } from "../../core/edges.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { Looker } from "../access.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
 import { fitPage } from "./fit-page.ts";
@@ -31,16 +32,16 @@ const EDGES_SIZE_MAX_BYTES = 28_000;
 export async function queryDependencies(
   deps: EngineDeps,
   input: QueryDependenciesInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<QueryDependenciesOutput> {
   return await inSnapshot(deps, async (handle) => {
-    const itemId = await requireItem(handle, input.itemId);
+    const itemId = await requireItem(handle, input.itemId, caller);
     // A whole id is taken at its word until here; without edges nothing else would tell that it is gone.
     if (!(await findTitles(handle, [itemId])).has(itemId))
       throw fault("RESOURCE_NOT_FOUND", `there is no item ${itemId}`);
     return input.operation === "get"
-      ? await edgesOf(deps, handle, itemId, input)
-      : await backlinksOf(handle, itemId, input);
+      ? await edgesOf(deps, handle, itemId, input, caller)
+      : await backlinksOf(handle, itemId, input, caller);
   });
 }
 
@@ -49,12 +50,15 @@ async function edgesOf(
   handle: Handle,
   itemId: string,
   input: QueryDependenciesInput,
+  { access: { scope } }: Looker,
 ): Promise<DependencyEdges> {
   const sides = sidesOf(input);
   const { limit, offset } = input;
-  const { rows, total } = await listEdges(handle, { itemId, ...sides, limit, offset });
-  const counts = await countEdges(handle, itemId);
-  const graph = input.neighborsOnly ? undefined : await graphAround(handle, itemId, sides, input.depth);
+  const { rows, total } = await listEdges(handle, { itemId, ...sides, scope, limit, offset });
+  const counts = await countEdges(handle, itemId, scope);
+  const graph = input.neighborsOnly
+    ? undefined
+    : await graphAround(handle, itemId, sides, input.depth, scope);
   const dependencies = fitPage(
     rows.map((row) => shownEdge(row, input.includeItemInfo, deps.settings.onCancelled)),
     graph === undefined ? undefined : EDGES_SIZE_MAX_BYTES,
@@ -109,12 +113,13 @@ async function graphAround(
   itemId: string,
   { into, outOf }: Sides,
   reach: number | undefined,
+  scope: readonly string[] | null,
 ): Promise<NonNullable<DependencyEdges["graph"]>> {
   const before = into.includes("BLOCKS")
-    ? await reachThrough(handle, "incoming", itemId, GRAPH_ITEMS_MAX + 1)
+    ? await reachThrough(handle, "incoming", itemId, GRAPH_ITEMS_MAX + 1, scope)
     : [itemId];
   const after = outOf.includes("BLOCKS")
-    ? await reachThrough(handle, "outgoing", itemId, GRAPH_ITEMS_MAX + 1)
+    ? await reachThrough(handle, "outgoing", itemId, GRAPH_ITEMS_MAX + 1, scope)
     : [itemId];
   const met = [...new Set(nearestFirst(before, after))];
   const kept = met.slice(0, GRAPH_ITEMS_MAX);
@@ -154,10 +159,11 @@ async function backlinksOf(
   handle: Handle,
   itemId: string,
   input: QueryDependenciesInput,
+  { access: { scope } }: Looker,
 ): Promise<Backlinks> {
   const { type, limit, offset } = input;
   const sides = pointingHere(type);
-  const { rows, total } = await listEdges(handle, { itemId, ...sides, limit, offset });
+  const { rows, total } = await listEdges(handle, { itemId, ...sides, scope, limit, offset });
   const backlinks = fitPage(
     rows.map((row) => {
       const outward = row.from_item === itemId;

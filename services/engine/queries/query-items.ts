@@ -33,30 +33,31 @@ import { fitPage } from "./fit-page.ts";
 import { overviewOf, overviewOfItem } from "./overview.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
+import type { Looker } from "../access.ts";
 
 export async function queryItems(
   deps: EngineDeps,
   input: QueryItemsInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<QueryItemsOutput> {
   return await inSnapshot(deps, async (handle) => {
     switch (input.operation) {
       case "get":
-        return await getItem(handle, input);
+        return await getItem(handle, input, caller);
       case "list":
-        return await listPage(handle, input);
+        return await listPage(handle, input, caller);
       case "search":
-        return await searchPage(handle, input);
+        return await searchPage(handle, input, caller);
       case "schema":
-        return await describeSchema(handle, deps.schemas, input);
+        return await describeSchema(handle, deps.schemas, input, caller);
       case "history":
-        return await itemHistory(handle, input);
+        return await itemHistory(handle, input, caller);
       case "diff":
-        return await itemDiff(handle, input);
+        return await itemDiff(handle, input, caller);
       case "overview":
         return input.itemId === undefined
-          ? await overviewOf(handle, input)
-          : await overviewOfItem(handle, await getItem(handle, { itemId: input.itemId }), input);
+          ? await overviewOf(handle, input, caller)
+          : await overviewOfItem(handle, await getItem(handle, { itemId: input.itemId }, caller), input);
     }
   });
 }
@@ -64,8 +65,9 @@ export async function queryItems(
 async function getItem(
   handle: Handle,
   input: Pick<GetItem, "itemId"> & Partial<GetItem>,
+  caller: Looker,
 ): Promise<FullItem & { ready: boolean }> {
-  const id = await requireItem(handle, input.itemId);
+  const id = await requireItem(handle, input.itemId, caller);
   const row = await readItem(handle, id);
   if (row === null) throw fault("RESOURCE_NOT_FOUND", `there is no item ${id}`);
   const held = await readHeldAncestors(handle, row.ancestors);
@@ -123,9 +125,9 @@ export function fullItem(row: ItemRow): FullItem {
   };
 }
 
-async function listPage(handle: Handle, input: ListItems): Promise<ListItemsOutput> {
+async function listPage(handle: Handle, input: ListItems, caller: Looker): Promise<ListItemsOutput> {
   const { limit, offset, sortBy, sortOrder } = input;
-  const conditions = await conditionsOf(handle, input);
+  const conditions = await conditionsOf(handle, input, caller);
   const { rows, total } = await listItems(handle, { ...conditions, sortBy, sortOrder, limit, offset });
   const path = input.includeAncestors
     ? await readPaths(
@@ -144,15 +146,22 @@ async function listPage(handle: Handle, input: ListItems): Promise<ListItemsOutp
   return { items, total, returned: items.length, hasMore: offset + items.length < total, limit, offset };
 }
 
-async function searchPage(handle: Handle, input: SearchItems): Promise<SearchHits> {
-  const itemId = input.itemId === undefined ? undefined : await requireItem(handle, input.itemId);
-  return await searchTexts(handle, { ...input, within: { ...(await conditionsOf(handle, input)), itemId } });
+async function searchPage(handle: Handle, input: SearchItems, caller: Looker): Promise<SearchHits> {
+  const itemId = input.itemId === undefined ? undefined : await requireItem(handle, input.itemId, caller);
+  return await searchTexts(handle, {
+    ...input,
+    within: { ...(await conditionsOf(handle, input, caller)), itemId },
+  });
 }
 
-async function conditionsOf(handle: Handle, input: ListItems | SearchItems): Promise<ItemConditions> {
+async function conditionsOf(
+  handle: Handle,
+  input: ListItems | SearchItems,
+  caller: Looker,
+): Promise<ItemConditions> {
   const { role, depth, assignee, readiness, claimStatus, dueBefore } = input;
   return {
-    filter: await resolveFilter(handle, input),
+    filter: await resolveFilter(handle, input, caller),
     roles: role,
     depth,
     assignee,

@@ -30,24 +30,25 @@ import { searchTexts } from "../search/search-texts.ts";
 import { fitPage, PAGE_SIZE_MAX_BYTES, sizeOf } from "./fit-page.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
+import type { Looker } from "../access.ts";
 
 export async function queryNotes(
   deps: EngineDeps,
   input: QueryNotesInput,
-  _caller: Caller,
+  caller: Caller,
 ): Promise<QueryNotesOutput> {
   return await inSnapshot(deps, async (handle) => {
     switch (input.operation) {
       case "get":
-        return await getNote(handle, input);
+        return await getNote(handle, input, caller);
       case "list":
-        return await listPage(handle, input);
+        return await listPage(handle, input, caller);
       case "search":
-        return await searchPage(handle, input);
+        return await searchPage(handle, input, caller);
       case "history":
-        return await historyOf(handle, input);
+        return await historyOf(handle, input, caller);
       case "diff":
-        return await diffOf(handle, input);
+        return await diffOf(handle, input, caller);
     }
   });
 }
@@ -57,8 +58,8 @@ interface Place {
   readonly key: string;
 }
 
-async function placeOf(handle: Handle, ref: NoteRef): Promise<Place> {
-  if (ref.noteId === null) return { itemId: await requireItem(handle, ref.itemId), key: ref.key };
+async function placeOf(handle: Handle, ref: NoteRef, caller: Looker): Promise<Place> {
+  if (ref.noteId === null) return { itemId: await requireItem(handle, ref.itemId, caller), key: ref.key };
   const place = (await findNotePlaces(handle, [ref.noteId])).get(ref.noteId);
   if (place === undefined) throw fault("RESOURCE_NOT_FOUND", `there is no note ${ref.noteId}`, NOT_FOUND);
   return place;
@@ -66,8 +67,8 @@ async function placeOf(handle: Handle, ref: NoteRef): Promise<Place> {
 
 const NOT_FOUND = { hint: "List the item's notes with query_notes; the note may be deleted." };
 
-async function getNote(handle: Handle, input: GetNote): Promise<WholeNote> {
-  const { itemId, key } = await placeOf(handle, input.note);
+async function getNote(handle: Handle, input: GetNote, caller: Looker): Promise<WholeNote> {
+  const { itemId, key } = await placeOf(handle, input.note, caller);
   const note = await findNote(handle, itemId, key);
   if (note === null) throw fault("RESOURCE_NOT_FOUND", `item ${itemId} has no note "${key}"`, NOT_FOUND);
   const { version } = input;
@@ -105,9 +106,9 @@ function fitBody(body: string, offset: number): string {
   return part;
 }
 
-async function listPage(handle: Handle, input: ListNotes): Promise<ListNotesOutput> {
+async function listPage(handle: Handle, input: ListNotes, caller: Looker): Promise<ListNotesOutput> {
   const { limit, offset, role, keys, includeBody } = input;
-  const itemId = await requireItem(handle, input.itemId);
+  const itemId = await requireItem(handle, input.itemId, caller);
   const rows = await listNotes(handle, itemId, {
     role,
     keys,
@@ -141,17 +142,17 @@ function listedNote(row: ListedNoteRow): ListedNote {
   };
 }
 
-async function searchPage(handle: Handle, input: SearchNotes): Promise<SearchHits> {
+async function searchPage(handle: Handle, input: SearchNotes, caller: Looker): Promise<SearchHits> {
   const { ancestorId, ...asked } = input;
-  const itemId = asked.itemId === undefined ? undefined : await requireItem(handle, asked.itemId);
-  const within = { filter: await resolveFilter(handle, { ancestorId }), itemId };
+  const itemId = asked.itemId === undefined ? undefined : await requireItem(handle, asked.itemId, caller);
+  const within = { filter: await resolveFilter(handle, { ancestorId }, caller), itemId };
   const found = await searchTexts(handle, { ...asked, kinds: ["note"], within });
   // Under the name that clients of the original read as well.
   return { ...found, hits: found.hits.map((hit) => ({ ...hit, noteKey: hit.key })) };
 }
 
-async function historyOf(handle: Handle, input: NoteHistory): Promise<NoteHistoryOutput> {
-  const { itemId, key } = await placeOf(handle, input.note);
+async function historyOf(handle: Handle, input: NoteHistory, caller: Looker): Promise<NoteHistoryOutput> {
+  const { itemId, key } = await placeOf(handle, input.note, caller);
   const rows = await findNoteHistory(handle, itemId, key, { before: input.before, limit: input.limit + 1 });
   // Also of a note that was deleted: what it said is still known.
   if (rows.length === 0 && input.before === null)
@@ -160,8 +161,8 @@ async function historyOf(handle: Handle, input: NoteHistory): Promise<NoteHistor
   return { itemId, key, versions, hasMore: versions.length < rows.length };
 }
 
-async function diffOf(handle: Handle, input: NoteDiff): Promise<NoteDiffOutput> {
-  const place = await placeOf(handle, input.note);
+async function diffOf(handle: Handle, input: NoteDiff, caller: Looker): Promise<NoteDiffOutput> {
+  const place = await placeOf(handle, input.note, caller);
   const { itemId, key } = place;
   const [latest] = await findNoteHistory(handle, itemId, key, { limit: 1 });
   if (latest === undefined)

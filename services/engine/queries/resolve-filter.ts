@@ -1,6 +1,8 @@
 /** The filter that lists have in common, with its references resolved. */
 import type { SelectorFilter } from "../../../db/stores/readiness-sql.ts";
 import type { Handle } from "../../../db/statement.ts";
+import type { Looker } from "../access.ts";
+import { withinScope } from "../scope/scope-filter.ts";
 import { requireItem } from "../resolve-items.ts";
 
 export interface StatedFilter extends Omit<SelectorFilter, "rootId"> {
@@ -9,9 +11,13 @@ export interface StatedFilter extends Omit<SelectorFilter, "rootId"> {
 }
 
 /** @throws MusterError if a reference does not name exactly one item. */
-export async function resolveFilter(handle: Handle, stated: StatedFilter): Promise<SelectorFilter> {
+export async function resolveFilter(
+  handle: Handle,
+  stated: StatedFilter,
+  caller: Looker,
+): Promise<SelectorFilter> {
   const { parentId, ancestorId } = stated;
-  return {
+  const filter = {
     tags: stated.tags,
     priority: stated.priority,
     type: stated.type,
@@ -22,7 +28,8 @@ export async function resolveFilter(handle: Handle, stated: StatedFilter): Promi
     modifiedBefore: stated.modifiedBefore,
     roleChangedAfter: stated.roleChangedAfter,
     roleChangedBefore: stated.roleChangedBefore,
-    ...(parentId === undefined ? {} : { parentId: await requireItem(handle, parentId) }),
-    ...(ancestorId === undefined ? {} : { ancestorId: await requireItem(handle, ancestorId) }),
+    ...(parentId === undefined ? {} : { parentId: await requireItem(handle, parentId, caller) }),
+    ...(ancestorId === undefined ? {} : { ancestorId: await requireItem(handle, ancestorId, caller) }),
   };
+  return withinScope(filter, caller);
 }

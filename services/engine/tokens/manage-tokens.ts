@@ -21,7 +21,7 @@ import type { ListTokensInput, ListTokensOutput } from "../../contract/operation
 import type { RevokeTokenInput, RevokeTokenOutput } from "../../contract/operations/revoke-token.ts";
 import type { RotateTokenInput } from "../../contract/operations/rotate-token.ts";
 import type { MintedToken } from "../../contract/tokens.ts";
-import { type Access, scopeOf } from "../access.ts";
+import { type Access, type Looker, scopeOf } from "../access.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
@@ -40,8 +40,8 @@ export async function createToken(
   caller: Caller,
 ): Promise<MintedToken> {
   const { db } = deps;
-  const rootIds = input.rootIds === undefined ? null : await resolveAll(db, input.rootIds);
-  const pinned = input.pinnedRootId === undefined ? null : await requireItem(db, input.pinnedRootId);
+  const rootIds = input.rootIds === undefined ? null : await resolveAll(db, input.rootIds, caller);
+  const pinned = input.pinnedRootId === undefined ? null : await requireItem(db, input.pinnedRootId, caller);
   // A maker that is bound to one agent makes tokens of that agent.
   const agent = input.agentId ?? caller.access.agent;
   const scope = pinned === null ? (rootIds ?? caller.access.scope) : [pinned];
@@ -141,9 +141,9 @@ async function trailsOf(
   return await findTrails(handle, [...new Set(scope ?? [])]);
 }
 
-async function resolveAll(handle: Handle, refs: readonly string[]): Promise<string[]> {
+async function resolveAll(handle: Handle, refs: readonly string[], caller: Looker): Promise<string[]> {
   const ids: string[] = [];
-  for (const ref of refs) ids.push(await requireItem(handle, ref));
+  for (const ref of refs) ids.push(await requireItem(handle, ref, caller));
   return [...new Set(ids)];
 }
 

@@ -23,6 +23,7 @@ import type { Caller } from "../engine.ts";
 import { requireItem, resolveItem } from "../resolve-items.ts";
 import { openWriteCall, recordFor, type WriteCall } from "../writing/write-call.ts";
 import { createCompletionReport } from "./completion-report.ts";
+import type { Looker } from "../access.ts";
 
 export async function completeTree(
   deps: EngineDeps,
@@ -31,7 +32,7 @@ export async function completeTree(
   caller: Caller,
 ): Promise<CompleteTreeOutput> {
   const call = await openWriteCall(deps.db, "complete_tree", input, caller);
-  const { members, unknown } = await membersOf(deps, input);
+  const { members, unknown } = await membersOf(deps, input, caller);
   const report = createCompletionReport(deps, input.trigger, members);
   for (const [ref, error] of unknown) report.unknown(ref, error);
   const { requestId } = call;
@@ -60,9 +61,9 @@ interface Members {
   readonly unknown: readonly (readonly [ref: string, error: MusterError])[];
 }
 
-async function membersOf(deps: EngineDeps, { of }: CompleteTreeInput): Promise<Members> {
-  if ("itemIds" in of) return await listedMembers(deps, of.itemIds);
-  const rootId = await requireItem(deps.db, of.rootId);
+async function membersOf(deps: EngineDeps, { of }: CompleteTreeInput, caller: Looker): Promise<Members> {
+  if ("itemIds" in of) return await listedMembers(deps, of.itemIds, caller);
+  const rootId = await requireItem(deps.db, of.rootId, caller);
   const found = await findTree(deps.db, rootId, TREE_ITEMS_MAX + 1);
   if (found.length === 0) throw fault("RESOURCE_NOT_FOUND", `there is no item ${rootId}`);
   if (found[TREE_ITEMS_MAX] !== undefined && found[TREE_ITEMS_MAX].role !== "terminal") {
@@ -74,11 +75,11 @@ async function membersOf(deps: EngineDeps, { of }: CompleteTreeInput): Promise<M
   return { members: members.filter(({ id }) => of.includeRoot || id !== rootId), unknown: [] };
 }
 
-async function listedMembers(deps: EngineDeps, refs: readonly string[]): Promise<Members> {
+async function listedMembers(deps: EngineDeps, refs: readonly string[], caller: Looker): Promise<Members> {
   const unknown: [string, MusterError][] = [];
   const ids = new Set<string>();
   for (const ref of new Set(refs)) {
-    const resolved = await resolveItem(deps.db, ref);
+    const resolved = await resolveItem(deps.db, ref, caller);
     if (resolved.ok) ids.add(resolved.id);
     else unknown.push([ref, resolved.error]);
   }

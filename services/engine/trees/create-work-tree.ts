@@ -14,6 +14,7 @@ import type {
 } from "../../contract/operations/create-work-tree.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
+import { requireWholeSight } from "../access.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
 import { isUnstorable } from "../writing/element-failure.ts";
@@ -28,8 +29,9 @@ export async function createWorkTree(
 ): Promise<CreateWorkTreeOutput> {
   const call = describeCall("create_work_tree", input, caller);
   const resolve = async (ref: string | null | undefined): Promise<string | null> =>
-    ref === null || ref === undefined ? null : await requireItem(deps.db, ref);
+    ref === null || ref === undefined ? null : await requireItem(deps.db, ref, caller);
   const above = await resolve(input.attachTo ?? input.parentId);
+  if (above === null) requireWholeSight(caller, "making a root");
   const documentRoot = await resolve(input.docRef?.rootId);
   let world: World | null = null;
   const result = await transact(deps, async (tx, wider) => {
