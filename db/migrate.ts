@@ -20,6 +20,7 @@ import * as reviewExcludes from "./migrations/0012-review-excludes.ts";
 import * as credentials from "./migrations/0013-credentials.ts";
 import * as operators from "./migrations/0014-operators.ts";
 import * as events from "./migrations/0015-events.ts";
+import * as remindersAndSchedules from "./migrations/0016-reminders-and-schedules.ts";
 import * as timeAndTrouble from "./migrations/0017-time-and-trouble.ts";
 import type { Database } from "./schema.ts";
 
@@ -39,6 +40,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0013-credentials": credentials,
   "0014-operators": operators,
   "0015-events": events,
+  "0016-reminders-and-schedules": remindersAndSchedules,
   "0017-time-and-trouble": timeAndTrouble,
 };
 

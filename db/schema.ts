@@ -10,6 +10,7 @@ import type {
 import type { ApiTokensTable, CallColumns } from "./credential-tables.ts";
 import type { DefaultInstant, Instant, Json, StoredActor, StoredVerification } from "./column-types.ts";
 import type { RetentionPassesTable, RootBreakersTable, RootEndsTable } from "./trouble-tables.ts";
+import type { RemindersTable, ScheduleRunsTable, SchedulesTable } from "./wake-up-tables.ts";
 import type { ItemVersionsTable, NotesTable, NoteVersionsTable, PlanDocumentsTable } from "./text-tables.ts";
 
 export interface SettingsTable {
@@ -292,4 +293,7 @@ export interface Database {
   retention_passes: RetentionPassesTable;
   root_ends: RootEndsTable;
   root_breakers: RootBreakersTable;
+  reminders: RemindersTable;
+  schedules: SchedulesTable;
+  schedule_runs: ScheduleRunsTable;
 }

@@ -22,6 +22,14 @@ export interface BriefRow extends ItemRow {
   readonly blocked_by: readonly BriefBlockerRow[];
   readonly related: readonly (PlaceRow & { readonly relation: "blocks" | "relates" })[];
   readonly siblings: readonly PlaceRow[];
+  /** Those that have fired; the first of them at the head. */
+  readonly reminders: readonly {
+    readonly id: string;
+    readonly note: string | null;
+    readonly to_agent: string | null;
+    readonly to_capability: string | null;
+    readonly fired_at: string;
+  }[];
   readonly last_attempt: {
     readonly end_reason: string;
     readonly ended_at: string;
@@ -67,6 +75,9 @@ const scene = statement<BriefRow>(
          where o.parent_id = s.parent_id and o.id <> s.item_id limit 500) o
        join item_state os on os.item_id = o.id
        order by os.role = 'terminal', o.created_at, o.id limit 50`)} as siblings,
+     ${list(`select r.id, r.note, r.to_agent, r.to_capability, r.fired_at from reminders r
+       where r.item_id = s.item_id and r.fired_at is not null and r.acked_at is null and s.role <> 'terminal'
+       order by r.fired_at, r.id limit 50`)} as reminders,
      (select to_jsonb(x) from (select a.end_reason, a.ended_at, left(a.detail, 2000) as detail from attempts a
        where a.item_id = s.item_id and a.ended_at is not null order by a.fence desc limit 1) x) as last_attempt,
      ${list(`select t.at, t.from_role, t.to_role, t.trigger, left(t.summary, 500) as summary

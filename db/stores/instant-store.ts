@@ -1,9 +1,9 @@
-/** What becomes due by itself, and when: the ends of claims and of waits. */
+/** What becomes due by itself, and when: the ends of claims and of waits, reminders, schedules. */
 import { type Handle, statement } from "../statement.ts";
 
 export interface DueInstant {
-  /** `sweep`: a claim may be ended. `available`: an item's wait is over. */
-  readonly kind: "sweep" | "available";
+  /** `sweep`: a claim may be ended. `available`: an item's wait is over. `wake_up`: a reminder or a schedule is due. */
+  readonly kind: "sweep" | "available" | "wake_up";
   /** Milliseconds of the database's clock. */
   readonly at: number;
   readonly inMs: number;
@@ -35,6 +35,11 @@ const next = statement<DueRow>(
         where s.available_at is not null and s.agent is null and s.role in ('queue', 'work', 'review')
           and s.available_at > muster_now()
         order by s.available_at limit 1)
+      union all
+      (select 'wake_up', r.remind_at from reminders r where r.fired_at is null and r.remind_at > muster_now()
+        order by r.remind_at limit 1)
+      union all
+      (select 'wake_up', p.next_at from schedules p where p.next_at > muster_now() order by p.next_at limit 1)
     )
     select kind, min(at) as at, extract(epoch from min(at) - muster_now())::float8 * 1000 as in_ms
     from found where at > muster_now() group by kind`,

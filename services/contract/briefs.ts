@@ -5,10 +5,12 @@
 import { z } from "zod";
 import { answer, at, fullItemShape, id, role } from "./answers.ts";
 import { BRIEF_SIZE_DEFAULT_BYTES, BRIEF_SIZE_MAX_BYTES, BRIEF_SIZE_MIN_BYTES } from "./limits.ts";
+import { reminderHead } from "./reminders.ts";
 import { facts, itemLine, oneLine } from "./rendering.ts";
 
 /** In the order in which they are kept: the last is the first to be left out. */
 export const BRIEF_SECTIONS = [
+  "reminders",
   "gate",
   "description",
   "parents",
@@ -80,6 +82,8 @@ export type Omission = z.output<typeof omission>;
 
 export const brief = answer({
   item: answer({ ...fullItemShape, title: z.string() }),
+  /** Fired, and to be acknowledged. */
+  reminders: z.array(reminderHead).optional(),
   gate: gate.optional(),
   description: z.string().optional(),
   parents: z.array(parent).optional(),
@@ -108,6 +112,10 @@ export function briefLines(shown: Brief): string[] {
   return [
     itemLine(item),
     item.summary ? `Summary: ${oneLine(item.summary, 500)}` : "",
+    ...(shown.reminders ?? []).map(
+      (one) =>
+        `REMINDER ${one.reminderId} ${facts({ toAgent: one.toAgent, toCapability: one.toCapability })} ${oneLine(one.note ?? "", 400)}`,
+    ),
     ...missing.map(
       ({ key, description, guidance }) =>
         `To write: note ${key}${description ? `: ${oneLine(description)}` : ""}${guidance ? ` (${oneLine(guidance, 400)})` : ""}`,

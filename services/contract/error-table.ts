@@ -8,6 +8,7 @@
 import { EXIT, entry, type ErrorEntry } from "./error-kinds.ts";
 import { REST_ERRORS } from "./rest-errors.ts";
 import { SERVER_ERRORS } from "./server-errors.ts";
+import { WAKE_UP_ERRORS } from "./wake-up-errors.ts";
 
 export const ERRORS = Object.freeze({
   // Input
@@ -249,6 +250,7 @@ export const ERRORS = Object.freeze({
   ),
   rejected_by_policy: entry("permanent", 403, EXIT.refused, "Send an actor this server can verify."),
 
+  ...WAKE_UP_ERRORS,
   ...REST_ERRORS,
 
   // Repeating

@@ -11,6 +11,8 @@ export const EVENT_TYPES = {
   "item.restored": "An item came back from the trash, with everything below it. `descendants`.",
   "item.moved": "An item has another parent. `parentId`.",
   "item.advanced": "An item changed its role. `previousRole`, `newRole`, `trigger`.",
+  "item.reminder_due":
+    "A reminder of an item has fired. `reminderId`, `remindAt`, `note`, `toAgent`, `toCapability`, `scheduleId`.",
   "item.dead": "An item used up its attempts. `attempts`.",
   "note.upserted": "A note was written. `key`, `role`, `version`.",
   "note.deleted": "A note was deleted. `key`.",

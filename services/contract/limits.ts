@@ -33,6 +33,10 @@ export const RULE_KEY_LENGTH_MAX = 100;
 export const REASON_LENGTH_MAX = 4_000;
 export const REQUEST_BODY_SIZE_MAX_BYTES = 4_194_304;
 
+export const REMINDER_NOTE_LENGTH_MAX = 1_000;
+/** A year. */
+export const SNOOZE_MAX_SECONDS = 31_536_000;
+
 export const BATCH_SIZE_MAX = 100;
 export const TREE_DEPTH_MAX = 64;
 /** Items of one call that makes a tree, and what hangs on them. */

@@ -33,6 +33,7 @@ import { releaseLeases } from "./operations/release-leases.ts";
 import { revokeToken } from "./operations/revoke-token.ts";
 import { rotateToken } from "./operations/rotate-token.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
+import { manageReminders } from "./operations/manage-reminders.ts";
 import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
 import { queryDependencies } from "./operations/query-dependencies.ts";
@@ -63,6 +64,7 @@ const byName = {
   query_rules: queryRules,
   describe_config: describeConfig,
   delete_project_config: deleteProjectConfig,
+  manage_reminders: manageReminders,
   list_items: listItems,
   list_transitions: listTransitions,
   list_claims: listClaims,

@@ -16,9 +16,19 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.4.0",
+    date: "2026-12-01",
+    changes: [
+      "manage_reminders: arm, list, rearm, snooze, disarm and acknowledge reminders.",
+      "get_next_item: reminders that have fired come first, with reminderId. get_context and claim_item: reminders in the brief.",
+    ],
+  },
+  {
     version: "1.3.0",
     date: "2026-12-01",
-    changes: ["manage_items: dueAt. query_items: dueBefore, and dueAt in its answers."],
+    changes: [
+      "manage_items: dueAt. query_items: dueBefore, and dueAt in its answers.",
+    ],
   },
   {
     version: "1.2.0",
@@ -55,4 +65,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.3.0";
+export const TOOL_SURFACE_VERSION = "1.4.0";

@@ -27,6 +27,7 @@ import { readsOf } from "./queries/reads.ts";
 import { behindVeil } from "./scope/veil.ts";
 import { completeTree } from "./trees/complete-tree.ts";
 import { createRetention } from "./retention/create-retention.ts";
+import { fireDue } from "./wake-ups/fire-due.ts";
 import { writesOf } from "./writing/writes.ts";
 
 type UseCase = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
@@ -88,6 +89,11 @@ export function createEngine(deps: EngineDeps): Engine {
     async sweep(signal) {
       const report = await sweepClaims(deps, signal);
       if (report.freed > 0) announcer.announce();
+      return report;
+    },
+    async fireDue(signal) {
+      const report = await fireDue(deps, signal);
+      if (report.reminders > 0) announcer.announce();
       return report;
     },
     sweepAgeMs: () => sweepAgeMs(deps.db),

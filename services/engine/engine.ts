@@ -35,6 +35,8 @@ export interface Engine {
   sweepAgeMs(): Promise<number | null>;
   /** Lets go of a little of what is older than its window; what a retention loop calls, again while there is more. */
   retain(signal: AbortSignal): Promise<RetainReport>;
+  /** Fires what is due: what a wake-up loop calls, again at once while there is more. */
+  fireDue(signal: AbortSignal): Promise<FireReport>;
   /** Answers waiting claims with an empty result, ends streams of events, and lets nobody wait any more. */
   drain(): void;
   close(): Promise<void>;
@@ -44,6 +46,12 @@ export interface SweepReport {
   readonly freed: number;
   readonly requeued: number;
   readonly dead: number;
+  /** True when the batch was full: call again at once. */
+  readonly more: boolean;
+}
+
+export interface FireReport {
+  readonly reminders: number;
   /** True when the batch was full: call again at once. */
   readonly more: boolean;
 }

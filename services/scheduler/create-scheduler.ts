@@ -5,7 +5,8 @@
  *            ▲                                    │
  *            └───────── at once, if more ─────────┘
  *
- * Beside it a loop of its own lets go of what is old (`retention-loop.ts`).
+ * Beside it one loop fires reminders and schedules (`wake-up-loop.ts`), and one lets go of what is
+ * old (`retention-loop.ts`).
  *
  * It holds no state that matters. Any number of schedulers may run at once: a claim is ended
  * under its own fence, once. If none runs, claims free what stands in their way themselves and
@@ -16,10 +17,11 @@ import type { DueInstant, Instants } from "../engine/instants.ts";
 import type { Log } from "../runtime/log.ts";
 import { createPacedLoop, type PacedLoop } from "../runtime/paced-loop.ts";
 import { createRetentionLoop } from "./retention-loop.ts";
+import { createWakeUpLoop } from "./wake-up-loop.ts";
 import type { InstantSource } from "./instant-source.ts";
 
 export interface SchedulerDeps {
-  readonly engine: Pick<Engine, "sweep" | "retain">;
+  readonly engine: Pick<Engine, "sweep" | "retain" | "fireDue">;
   readonly instants: Instants;
   readonly source: InstantSource;
   readonly log: Pick<Log, "info" | "warn">;
@@ -59,8 +61,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (failures === 1) log.warn({ err: error }, "sweep failed, trying again");
     },
   });
+  const wakeUps = createWakeUpLoop(deps);
   source.onDue((kind) => {
     if (kind === "available") instants.wakeWaiting();
+    else if (kind === "wake_up") wakeUps.nudge();
     else sweep.nudge();
   });
 
@@ -69,11 +73,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   return {
     start() {
       sweep.start();
+      wakeUps.start();
       retention.start();
     },
     swept: () => sweep.ranOnce(),
     async stop() {
-      await Promise.all([sweep.stop(), retention.stop()]);
+      await Promise.all([sweep.stop(), wakeUps.stop(), retention.stop()]);
     },
   };
 }

@@ -1,10 +1,10 @@
-/** What an API does when no scheduler has swept for a while: it sweeps itself. */
+/** What an API does when no scheduler has swept for a while: it sweeps itself, and fires what is due. */
 import type { Engine } from "../engine/engine.ts";
 import type { Log } from "../runtime/log.ts";
 import { createPacedLoop, type PacedLoop } from "../runtime/paced-loop.ts";
 
 export interface StandInSweepDeps {
-  readonly engine: Pick<Engine, "sweep" | "sweepAgeMs">;
+  readonly engine: Pick<Engine, "sweep" | "sweepAgeMs" | "fireDue">;
   readonly log: Pick<Log, "info" | "warn">;
   readonly everyMs?: number;
 }
@@ -24,9 +24,10 @@ export function createStandInSweep({ engine, log, everyMs = LOOK_EVERY_MS }: Sta
       const ageMs = unfinished ? null : await engine.sweepAgeMs();
       if (ageMs !== null && ageMs <= SWEEP_AGE_MAX_MS) return false;
       const { more, ...ended } = await engine.sweep(signal);
-      unfinished = more;
+      const fired = await engine.fireDue(signal);
+      unfinished = more || fired.more;
       if (ended.freed > 0) log.info(ended, "freed lapsed claims in place of a scheduler");
-      return more;
+      return unfinished;
     },
     onError: (error, failures) => {
       if (failures === 1) log.warn({ err: error }, "sweep failed, trying again");

@@ -8,6 +8,7 @@ import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { selectorShape, windowsInOrder } from "../filters.ts";
 import { NEXT_LIMIT_DEFAULT, NEXT_LIMIT_MAX } from "../limits.ts";
+import { reminderHead } from "../reminders.ts";
 import { bounded, facts, itemLine, oneLine } from "../rendering.ts";
 
 const input = z
@@ -34,6 +35,8 @@ const recommendation = answer({
   complexity: z.int().nullable().optional(),
   reason: z.string(),
   isClaimed: z.boolean().optional(),
+  /** A reminder that has fired: acknowledge it. */
+  ...reminderHead.partial().shape,
   summary: z.string().optional(),
   tags: csvText,
   parentId: id.nullable().optional(),
@@ -61,6 +64,9 @@ function render(result: GetNextItemOutput): string {
   return bounded([
     ...result.recommendations.flatMap((item) => [
       `${itemLine({ ...item, id: item.itemId })}: ${item.reason}`,
+      item.reminderId === undefined
+        ? ""
+        : `  reminderId=${item.reminderId} ${facts({ toAgent: item.toAgent, toCapability: item.toCapability })} ${oneLine(item.note ?? "", 200)}`,
       item.summary ? `  ${oneLine(item.summary, 200)}` : "",
     ]),
     "Nothing is reserved: take one with claim_item.",

@@ -14,6 +14,7 @@ import { phaseOf } from "../../core/schemas/note-progress.ts";
 import type { ItemSchema } from "../../core/schemas/item-schema.ts";
 import { clipText } from "../../core/texts/clip-text.ts";
 import type { EngineDeps } from "../deps.ts";
+import { addressee } from "../reminders/reminder-answers.ts";
 import { type BriefPart, clipBytes, fitBrief } from "./fit-brief.ts";
 
 const GUIDANCE_LENGTH_MAX = 4_000;
@@ -37,6 +38,14 @@ export async function readBrief(
   return fitBrief(
     toItem(row),
     {
+      reminders: {
+        entries: row.reminders.map((one) => ({
+          reminderId: one.id,
+          ...addressee(one),
+          firedAt: new Date(one.fired_at).toISOString(),
+        })),
+        fetch: `manage_reminders list itemId=${itemId} state=fired`,
+      },
       gate: gateOf(row, schema, notes),
       description: descriptionOf(row),
       parents: {

@@ -1,6 +1,7 @@
 /**
  * `get_next_item`: what a claim with the same selector would be offered, by the very
- * statement that claims choose with. Reserves nothing.
+ * statement that claims choose with. Reserves nothing. Reminders that have fired come first,
+ * whoever holds their items: they ask to be acknowledged, and not to be claimed.
  *
  * The caller's own claim is shown to the caller alone: it is what to go on with, and
  * leaving it out would send a worker that came back to something else.
@@ -24,6 +25,7 @@ import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { readPaths } from "./ancestor-paths.ts";
 import { fitPage } from "./fit-page.ts";
+import { readPending } from "./pending-reminders.ts";
 import { reasonFor } from "./next-reason.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
@@ -45,18 +47,28 @@ export async function getNextItem(
       limit: input.limit,
     };
     const holder = holderOf(deps, input, caller);
-    const heads = await recommend(handle, query, input, holder);
-    if (heads.length === 0)
+    const due = await readPending(handle, query, caller);
+    const reminded = new Set(due.map(({ head }) => head.item_id));
+    const heads = (await recommend(handle, query, input, holder))
+      .filter((head) => !reminded.has(head.item_id))
+      .slice(0, input.limit - due.length);
+    if (heads.length === 0 && due.length === 0)
       return { recommendations: [], total: 0, ...whyNothing(await findEmptiness(handle, query)) };
     const path = input.includeAncestors
       ? await readPaths(
           handle,
-          heads.map((head) => head.ancestors),
+          [...due.map(({ head }) => head), ...heads].map((head) => head.ancestors),
         )
       : null;
     // Nobody pages through recommendations: what does not fit is less urgent than what does.
-    const recommendations = fitPage(
-      heads.map((head) => ({
+    const recommendations = fitPage([
+      ...due.map(({ head, reminder }) => ({
+        ...recommendation(head, input),
+        ...reminder,
+        reason: `reminder since ${reminder.firedAt}: acknowledge it with manage_reminders`,
+        ...(path === null ? {} : { ancestors: path(head.ancestors) }),
+      })),
+      ...heads.map((head) => ({
         ...recommendation(head, input),
         reason: reasonFor(head, {
           mine: isHolder(holder, head),
@@ -65,7 +77,7 @@ export async function getNextItem(
         }),
         ...(path === null ? {} : { ancestors: path(head.ancestors) }),
       })),
-    );
+    ]);
     return { recommendations, total: recommendations.length };
   });
 }

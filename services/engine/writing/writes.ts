@@ -10,6 +10,7 @@ import { manageItems } from "../items/manage-items.ts";
 import { releaseLeases } from "../leases/release-leases.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
 import { createToken, revokeToken, rotateToken } from "../tokens/manage-tokens.ts";
+import { manageReminders } from "../reminders/manage-reminders.ts";
 import { drainAgent } from "../operating/drain-agent.ts";
 import { revokeClaims } from "../operating/revoke-claims.ts";
 import { discardDead, replayDead } from "../operating/settle-dead.ts";
@@ -40,6 +41,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     drain_agent: write<"drain_agent">(drainAgent),
     replay_dead: write<"replay_dead">(replayDead),
     discard_dead: write<"discard_dead">(discardDead),
+    manage_reminders: write<"manage_reminders">(manageReminders),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }

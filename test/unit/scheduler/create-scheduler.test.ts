@@ -11,6 +11,8 @@ const NEVER_MS = 3_600_000;
 function setup(options: { readonly everyMs?: number; readonly sweep?: () => Promise<SweepReport> } = {}) {
   const state = {
     sweeps: 0,
+    looks: 0,
+    looked: (): void => undefined,
     woken: 0,
     now: 0,
     memory: 0,
@@ -38,6 +40,11 @@ function setup(options: { readonly everyMs?: number; readonly sweep?: () => Prom
       sweep: async () => {
         state.sweeps += 1;
         return options.sweep ? options.sweep() : IDLE;
+      },
+      fireDue: async () => {
+        state.looks += 1;
+        state.looked();
+        return { reminders: 0, more: false };
       },
       retain: async () => ({ deleted: 0, more: false }),
     },
@@ -79,6 +86,21 @@ describe("the scheduler", () => {
     await first;
     test.fire("available");
     expect([test.state.woken, test.state.sweeps]).toEqual([1, 1]);
+    await test.scheduler.stop();
+  });
+
+  it("fires what is due at once when the instant of a wake-up has come, without sweeping", async () => {
+    const test = setup();
+    const firsts = Promise.withResolvers<void>();
+    test.state.looked = firsts.resolve;
+    const swept = test.scheduler.swept();
+    test.scheduler.start();
+    await Promise.all([swept, firsts.promise]);
+    const second = Promise.withResolvers<void>();
+    test.state.looked = second.resolve;
+    test.fire("wake_up");
+    await second.promise;
+    expect([test.state.looks, test.state.sweeps]).toEqual([2, 1]);
     await test.scheduler.stop();
   });
 
