@@ -26,9 +26,7 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
     version: "1.3.0",
     date: "2026-12-01",
-    changes: [
-      "manage_items: dueAt. query_items: dueBefore, and dueAt in its answers.",
-    ],
+    changes: ["manage_items: dueAt. query_items: dueBefore, and dueAt in its answers."],
   },
   {
     version: "1.2.0",

@@ -41,9 +41,7 @@ export async function manageReminders(
   const call = describeCall("manage_reminders", input, caller);
   const { scope } = caller.access;
   const { answer, replayed } =
-    input.operation === "arm"
-      ? await arm(deps, call, input, caller)
-      : await change(deps, call, input, scope);
+    input.operation === "arm" ? await arm(deps, call, input, caller) : await change(deps, call, input, scope);
   return { ...answer, ...(replayed ? { replayed } : {}) };
 }
 
@@ -93,10 +91,7 @@ async function change(
 }
 
 /** Null: nothing changes. @throws reminder_not_fired */
-function judge(
-  row: ReminderRow,
-  input: ChangeReminder,
-): ReminderTimes | null {
+function judge(row: ReminderRow, input: ChangeReminder): ReminderTimes | null {
   const now = row.now.getTime();
   switch (input.operation) {
     case "rearm":
@@ -122,17 +117,17 @@ function timesOf(row: ReminderRow): ReminderTimes {
   };
 }
 
-async function requireReminder(tx: Handle, id: string, scope: readonly string[] | null): Promise<ReminderRow> {
+async function requireReminder(
+  tx: Handle,
+  id: string,
+  scope: readonly string[] | null,
+): Promise<ReminderRow> {
   const row = await lockReminder(tx, id, scope);
   if (row === null) throw noSuchReminder(id);
   return row;
 }
 
-async function readAnswer(
-  tx: Handle,
-  id: string,
-  scope: readonly string[] | null,
-): Promise<ReminderAnswer> {
+async function readAnswer(tx: Handle, id: string, scope: readonly string[] | null): Promise<ReminderAnswer> {
   return toReminderAnswer(await requireReminder(tx, id, scope));
 }
 

@@ -109,7 +109,8 @@ describeEachWay("reminders", (bench) => {
     const { reminderId } = await arm(held, 10, { note: "call back" });
     await bench().database.advance(11_000);
     await fireAll(bench());
-    const next = async () => (await bench().engine.call("get_next_item", { tags: tag, limit: 5 })).recommendations;
+    const next = async () =>
+      (await bench().engine.call("get_next_item", { tags: tag, limit: 5 })).recommendations;
     const [first, second] = await next();
     expect(first).toMatchObject({ itemId: held, reminderId, note: "call back" });
     expect(second).toMatchObject({ itemId: free });
@@ -128,7 +129,11 @@ describeEachWay("reminders", (bench) => {
     await bench().database.advance(11_000);
     await fireAll(bench());
     const shown = async (asker: Record<string, unknown>) => {
-      const { recommendations } = await bench().engine.call("get_next_item", { tags: tag, limit: 5, ...asker });
+      const { recommendations } = await bench().engine.call("get_next_item", {
+        tags: tag,
+        limit: 5,
+        ...asker,
+      });
       return recommendations.flatMap((one: { reminderId?: string }) => one.reminderId ?? []);
     };
     expect(await shown({})).toEqual([]);
@@ -180,7 +185,9 @@ describeEachWay("reminders", (bench) => {
     const caller = { access: { ...FULL_ACCESS, scope: [mine] } };
     const absent = manage({ operation: "snooze", reminderId: randomUUID(), forSeconds: 5 }, caller);
     expect(await refusalOf(absent)).toBe("not_found");
-    expect(await refusalOf(manage({ operation: "snooze", reminderId, forSeconds: 5 }, caller))).toBe("not_found");
+    expect(await refusalOf(manage({ operation: "snooze", reminderId, forSeconds: 5 }, caller))).toBe(
+      "not_found",
+    );
     expect((await manage({ operation: "list" }, caller)).reminders).toEqual([]);
   });
 });
@@ -203,7 +210,11 @@ describe("reminders in a fleet", () => {
     const later = await inSeconds(bench, 3_600);
     // Armed anew in a transaction that is open while both look: it has the row, and they leave it alone.
     await fleet.database.db.transaction().execute(async (tx) => {
-      await tx.updateTable("reminders").set({ remind_at: later }).where("id", "=", made[0] ?? "").execute();
+      await tx
+        .updateTable("reminders")
+        .set({ remind_at: later })
+        .where("id", "=", made[0] ?? "")
+        .execute();
       const signal = new AbortController().signal;
       const reports = await Promise.all([one.engine.fireDue(signal), other.engine.fireDue(signal)]);
       expect(reports.reduce((sum, { reminders }) => sum + reminders, 0)).toBe(49);

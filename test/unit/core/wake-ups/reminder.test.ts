@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { acknowledge, rearm, snooze, stateOf, upToSecond } from "../../../../services/core/wake-ups/reminder.ts";
+import {
+  acknowledge,
+  rearm,
+  snooze,
+  stateOf,
+  upToSecond,
+} from "../../../../services/core/wake-ups/reminder.ts";
 
 const ARMED = { remindAt: 5_000, firedAt: null, ackedAt: null };
 const FIRED = { ...ARMED, firedAt: 5_200 };
