@@ -86,16 +86,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     retain: createRetention(deps),
     events,
-    async sweep(signal) {
-      const report = await sweepClaims(deps, signal);
-      if (report.freed > 0) announcer.announce();
-      return report;
-    },
-    async fireDue(signal) {
-      const report = await fireDue(deps, signal);
-      if (report.reminders > 0) announcer.announce();
-      return report;
-    },
+    ...pacedWorkOf(deps, announcer),
     sweepAgeMs: () => sweepAgeMs(deps.db),
     drain() {
       waiters.drain();
@@ -107,6 +98,25 @@ export function createEngine(deps: EngineDeps): Engine {
       announcer.close();
       state.empties.close();
       await seen.close();
+    },
+  };
+}
+
+/** What loops of schedulers call; whoever follows events hears of what came of it. */
+function pacedWorkOf(
+  deps: EngineDeps,
+  announcer: Pick<ReturnType<typeof createEventAnnouncer>, "announce">,
+): Pick<Engine, "sweep" | "fireDue"> {
+  return {
+    async sweep(signal) {
+      const report = await sweepClaims(deps, signal);
+      if (report.freed > 0) announcer.announce();
+      return report;
+    },
+    async fireDue(signal) {
+      const report = await fireDue(deps, signal);
+      if (report.reminders > 0) announcer.announce();
+      return report;
     },
   };
 }
