@@ -1,18 +1,37 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Brief } from "../../../services/contract/briefs.ts";
+import type {
+  GetNextItemOutput,
+  Recommendation,
+} from "../../../services/contract/operations/get-next-item.ts";
+import type {
+  ChangedReminderOutput,
+  ListRemindersOutput,
+} from "../../../services/contract/operations/manage-reminders.ts";
+import type { ReminderAnswer } from "../../../services/contract/reminders.ts";
 import { FULL_ACCESS } from "../../../services/engine/access.ts";
 import { worker } from "../../support/engine.ts";
 import { describeEachWay, useFleet } from "../claims/engines.ts";
 import { eventsOf, fireAll, inSeconds, makeItem, refusalOf } from "./wake-up-desk.ts";
 
 describeEachWay("reminders", (bench) => {
-  const manage = async (input: Record<string, unknown>, caller = {}) =>
-    await bench().engine.call("manage_reminders", input, caller);
+  const manage = async (input: Record<string, unknown>, caller = {}): Promise<ChangedReminderOutput> =>
+    (await bench().engine.call("manage_reminders", input, caller)) as ChangedReminderOutput;
+  const list = async (filter = {}, caller = {}): Promise<readonly ReminderAnswer[]> => {
+    const call = { operation: "list", limit: 100, ...filter };
+    return ((await bench().engine.call("manage_reminders", call, caller)) as ListRemindersOutput).reminders;
+  };
+  const next = async (tag: string, asker = {}): Promise<readonly Recommendation[]> => {
+    const call = { tags: tag, limit: 5, ...asker };
+    return ((await bench().engine.call("get_next_item", call)) as GetNextItemOutput).recommendations;
+  };
   const arm = async (itemId: string, seconds: number, more = {}) =>
     await manage({ operation: "arm", itemId, remindAt: await inSeconds(bench(), seconds), ...more });
-  const find = async (reminderId: string) => {
-    const { reminders } = await manage({ operation: "list", limit: 100 });
-    return reminders.find((one: { reminderId: string }) => one.reminderId === reminderId);
+  const find = async (reminderId: string): Promise<ReminderAnswer> => {
+    const found = (await list()).find((one) => one.reminderId === reminderId);
+    if (found === undefined) throw new Error(`no reminder ${reminderId} is listed`);
+    return found;
   };
 
   beforeEach(async () => {
@@ -25,8 +44,7 @@ describeEachWay("reminders", (bench) => {
     for (const remindAt of ["2030-01-01", "2030-01-01T09:00:00", "2030-02-30T09:00:00Z", "tomorrow"]) {
       expect(await refusalOf(manage({ operation: "arm", itemId, remindAt }))).toBe("invalid_remind_at");
     }
-    const listed = await manage({ operation: "list", itemId });
-    expect(listed.reminders).toEqual([]);
+    expect(await list({ itemId })).toEqual([]);
   });
 
   it("are kept in UTC at the next whole second [P-14]", async () => {
@@ -89,11 +107,17 @@ describeEachWay("reminders", (bench) => {
     for (let count = 0; count < 100; count += 1) await arm(doomed, 10);
     const live = await makeItem(bench());
     const last = await arm(live, 20);
-    const { trash } = await bench().engine.call("manage_items", { operation: "delete", itemIds: [doomed] });
+    const { trash } = (await bench().engine.call("manage_items", {
+      operation: "delete",
+      itemIds: [doomed],
+    })) as { readonly trash: readonly { readonly trashId: string }[] };
     await bench().database.advance(21_000);
     expect(await bench().engine.engine.fireDue(new AbortController().signal)).toMatchObject({ reminders: 1 });
     expect((await find(last.reminderId)).state).toBe("fired");
-    await bench().engine.call("manage_items", { operation: "restore", trashIds: [trash[0].trashId] });
+    await bench().engine.call("manage_items", {
+      operation: "restore",
+      trashIds: trash.map((one) => one.trashId),
+    });
     expect(await fireAll(bench())).toMatchObject({ reminders: 100 });
   });
 
@@ -109,16 +133,14 @@ describeEachWay("reminders", (bench) => {
     const { reminderId } = await arm(held, 10, { note: "call back" });
     await bench().database.advance(11_000);
     await fireAll(bench());
-    const next = async () =>
-      (await bench().engine.call("get_next_item", { tags: tag, limit: 5 })).recommendations;
-    const [first, second] = await next();
+    const [first, second] = await next(tag);
     expect(first).toMatchObject({ itemId: held, reminderId, note: "call back" });
     expect(second).toMatchObject({ itemId: free });
-    expect(second.reminderId).toBeUndefined();
-    const brief = await bench().engine.call("get_context", { mode: "brief", itemId: held });
+    expect(second?.reminderId).toBeUndefined();
+    const brief = (await bench().engine.call("get_context", { mode: "brief", itemId: held })) as Brief;
     expect(brief.reminders).toMatchObject([{ reminderId, note: "call back" }]);
     await manage({ operation: "acknowledge", reminderId });
-    expect((await next()).map((one: { itemId: string }) => one.itemId)).toEqual([free]);
+    expect((await next(tag)).map((one) => one.itemId)).toEqual([free]);
   });
 
   it("are shown to the agent or to the capability that they are for, and hidden once the item is done", async () => {
@@ -128,14 +150,8 @@ describeEachWay("reminders", (bench) => {
     const forSkill = await arm(itemId, 10, { toCapability: "deploy" });
     await bench().database.advance(11_000);
     await fireAll(bench());
-    const shown = async (asker: Record<string, unknown>) => {
-      const { recommendations } = await bench().engine.call("get_next_item", {
-        tags: tag,
-        limit: 5,
-        ...asker,
-      });
-      return recommendations.flatMap((one: { reminderId?: string }) => one.reminderId ?? []);
-    };
+    const shown = async (asker: Record<string, unknown>) =>
+      (await next(tag, asker)).flatMap((one) => one.reminderId ?? []);
     expect(await shown({})).toEqual([]);
     expect(await shown({ agent: "ada" })).toEqual([forAgent.reminderId]);
     expect(await shown({ agent: "bob", capabilities: "deploy,test" })).toEqual([forSkill.reminderId]);
@@ -162,9 +178,9 @@ describeEachWay("reminders", (bench) => {
     await bench().database.advance(11_000);
     expect(await fireAll(bench())).toMatchObject({ reminders: 1 });
     expect(await stateOf()).toEqual(before);
-    const { results } = await bench().engine.call("advance_item", {
+    const { results } = (await bench().engine.call("advance_item", {
       transitions: [{ itemId: blocked, trigger: "start" }],
-    });
+    })) as { readonly results: readonly Record<string, unknown>[] };
     expect(results[0]).toMatchObject({ applied: false, errorCode: "dependency_blocked" });
     expect(JSON.stringify(results[0])).toContain(blocker);
   });
@@ -188,7 +204,7 @@ describeEachWay("reminders", (bench) => {
     expect(await refusalOf(manage({ operation: "snooze", reminderId, forSeconds: 5 }, caller))).toBe(
       "not_found",
     );
-    expect((await manage({ operation: "list" }, caller)).reminders).toEqual([]);
+    expect(await list({}, caller)).toEqual([]);
   });
 });
 
@@ -203,8 +219,12 @@ describe("reminders in a fleet", () => {
     const made: string[] = [];
     for (let count = 0; count < 50; count += 1) {
       const remindAt = await inSeconds(bench, 10);
-      const { reminderId } = await one.call("manage_reminders", { operation: "arm", itemId, remindAt });
-      made.push(reminderId);
+      const armed = (await one.call("manage_reminders", {
+        operation: "arm",
+        itemId,
+        remindAt,
+      })) as ChangedReminderOutput;
+      made.push(armed.reminderId);
     }
     await fleet.database.advance(11_000);
     const later = await inSeconds(bench, 3_600);
@@ -221,6 +241,6 @@ describe("reminders in a fleet", () => {
     });
     expect(await fireAll(bench)).toMatchObject({ reminders: 0 });
     const told = await eventsOf(bench, itemId, "item.reminder_due");
-    expect(told.map(({ data }) => data["reminderId"]).toSorted()).toEqual(made.slice(1).toSorted());
+    expect(told.map(({ data }) => String(data["reminderId"])).toSorted()).toEqual(made.slice(1).toSorted());
   });
 });

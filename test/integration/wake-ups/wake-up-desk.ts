@@ -13,11 +13,11 @@ export interface EventRow {
 
 /** An item of its own; its id. */
 export async function makeItem({ engine }: Bench, fields: Record<string, unknown> = {}): Promise<string> {
-  const { items } = await engine.call("manage_items", {
+  const made = (await engine.call("manage_items", {
     operation: "create",
     items: [{ title: `item ${randomUUID()}`, ...fields }],
-  });
-  return items[0].id;
+  })) as { readonly items: readonly { readonly id: string }[] };
+  return made.items[0]?.id ?? "";
 }
 
 /** The instant so many seconds from now by the database's clock, with its milliseconds. */
