@@ -33,6 +33,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
     (paths[path] ??= {})[row.method.toLowerCase()] = operationOf(row, components);
   }
   for (const row of STATIC_ROUTES) paths[row.path] = { get: staticOperation(row, components) };
+  paths[`${BASE}/events`] = { get: EVENTS };
   return {
     openapi: "3.1.0",
     info: {
@@ -58,6 +59,44 @@ export function openApiDocument(routes: readonly Route[]): Json {
     },
   };
 }
+
+/** The one address that answers with a stream (`events/event-streams.ts`), and runs no operation. */
+const EVENTS: Json = {
+  operationId: "getEvents",
+  tags: ["Server"],
+  summary: "Follow what happens, as server-sent events",
+  description: "Needs the capability `read`. Goes on after the event that Last-Event-ID names.",
+  parameters: [
+    {
+      name: "root",
+      in: "query",
+      required: false,
+      description: "Only of this project; may be repeated.",
+      schema: { type: "string" },
+    },
+    {
+      name: "types",
+      in: "query",
+      required: false,
+      description: "Only these, comma-separated.",
+      schema: { type: "string" },
+    },
+    {
+      name: "Last-Event-ID",
+      in: "header",
+      required: false,
+      description: "The last one that was seen.",
+      schema: { type: "string" },
+    },
+  ],
+  responses: {
+    "200": {
+      description: "A stream that does not end",
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    default: problemResponse("Any error"),
+  },
+};
 
 function operationOf(row: Route, components: Components): Json {
   return {
