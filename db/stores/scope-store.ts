@@ -13,6 +13,12 @@ export function trashVisible(t: string, scope = "$2"): string {
      where a::uuid = any(${scope}::uuid[]))))`;
 }
 
+/** The item of the scope that the delete lay in, as it was then. */
+function trashTop(t: string): string {
+  return `coalesce((select x.id::uuid from jsonb_array_elements_text(${t}.snapshot #> '{items,0,ancestors}')
+      with ordinality as x(id, depth) where x.id::uuid = any($2::uuid[]) order by x.depth limit 1), ${t}.item_id)`;
+}
+
 // Compared as text with the dashes taken out, as without a scope.
 const byPrefix = statement<{ id: string; title: string }>(
   "scope_items_by_prefix",
@@ -63,7 +69,7 @@ const sight = statement<SightRow>(
        select (i.id = any($2::uuid[]) or i.ancestors && $2::uuid[]), null, null
        from dependencies d join items i on i.id in (d.from_item, d.to_item) where d.id = w.id
        union all
-       select ${trashVisible("t")}, null, null
+       select ${trashVisible("t")}, ${trashTop("t")}, null
        from trash t where t.id = w.id or t.item_id = w.id and not exists (select 1 from items i where i.id = w.id)
        union all
        select t.root_id = any($2::uuid[]), null, null

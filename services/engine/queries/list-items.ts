@@ -13,6 +13,7 @@ import { clipText } from "../../core/texts/clip-text.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { requireItem } from "../resolve-items.ts";
+import { isTopOf } from "../scope/scope-filter.ts";
 import { fullItem, timestamps } from "./query-items.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
@@ -34,7 +35,9 @@ export async function listItems(
 async function toQuery(handle: Handle, input: ListItemsFullInput, caller: Looker): Promise<ItemPageQuery> {
   const { view, role, assignee, readiness, claimStatus, sortBy, sortOrder, limit, offset, allTags } = input;
   const rootId = input.rootId === undefined ? undefined : await requireItem(handle, input.rootId, caller);
-  const filter = { ...(await resolveFilter(handle, input, caller)), rootId };
+  const stated = await resolveFilter(handle, input, caller);
+  const filter =
+    rootId !== undefined && isTopOf(caller, rootId) ? { ...stated, scope: [rootId] } : { ...stated, rootId };
   const conditions = { filter, roles: role, assignee, readiness, claimStatus, allTags };
   const page = { ...conditions, sortBy, sortOrder, limit, offset };
   const { scope } = caller.access;

@@ -7,16 +7,19 @@ import type {
 } from "../../contract/operations/list-trash.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { isTopOf } from "../scope/scope-filter.ts";
 
 export async function listTrash(
   deps: EngineDeps,
   { rootId, restored, limit, offset }: ListTrashInput,
   caller: Caller,
 ): Promise<ListTrashOutput> {
+  // To whoever sees a part, its top is the root of what lay below it.
+  const top = rootId !== undefined && isTopOf(caller, rootId) ? rootId : undefined;
   const rows = await listTrashed(deps.db, {
-    rootId: rootId ?? null,
+    rootId: top === undefined ? (rootId ?? null) : null,
     restored,
-    scope: caller.access.scope,
+    scope: top === undefined ? caller.access.scope : [top],
     limit,
     offset,
   });

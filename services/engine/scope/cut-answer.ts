@@ -98,5 +98,5 @@ function cutObject(value: Readonly<Record<string, unknown>>, sight: Sight, isRea
 
 function topOf(value: Readonly<Record<string, unknown>>, sight: Sight): string | undefined {
   const own = value["id"] ?? value["itemId"];
-  return typeof own === "string" ? sight.topOf(own) : undefined;
+  return typeof own === "string" ? (sight.topOf(own) ?? own) : undefined;
 }

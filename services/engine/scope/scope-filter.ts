@@ -10,6 +10,11 @@ export function scopeFilter({ access: { scope } }: Looker): Pick<SelectorFilter,
   return scope === null ? {} : { scope: [...new Set(scope)].toSorted() };
 }
 
+/** True of an item that stands for a root to this caller: whatever lies below it is said to be of it. */
+export function isTopOf({ access: { scope } }: Looker, id: string): boolean {
+  return scope !== null && scope.includes(id);
+}
+
 /**
  * The filter of a choice. Whoever sees one subtree and asks for no other asks for that one: a
  * choice within a subtree knows indexes that one among several does not.
