@@ -1,5 +1,6 @@
 /** The commands of operators, noun then verb, against a server that runs. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
@@ -137,6 +138,23 @@ describe("muster lease and config", () => {
     await json(["config", "delete", root, "--reason", "done", "--yes"]);
     expect((await runMuster(["config", "get", root], env)).code).toBe(3);
     expect(await json(["config", "show"])).toHaveProperty("fingerprint");
+  });
+});
+
+describe("muster events", () => {
+  it("follows what happens, of the types that are asked for", async () => {
+    const following = spawn(
+      process.execPath,
+      [MUSTER_PROGRAM, "events", "--types", "item.created", "--count", "1", "--json"],
+      { env: { ...process.env, ...env } },
+    );
+    let said = "";
+    following.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const ended = once(following, "close");
+    // Nobody says when the stream is open, so items are made until it has told of one.
+    while (said === "") await make("Told of");
+    expect(await ended).toEqual([0, null]);
+    expect(JSON.parse(said)).toMatchObject({ event: "item.created", data: { event: "item.created" } });
   });
 });
 

@@ -29,7 +29,7 @@ describe.each(DATABASE_KINDS)("a root as lines of JSON on %s", (kind) => {
     [from, to] = [new Workbench(here), new Workbench(there)];
     engines = [createTestEngine(here), createTestEngine(there)];
     root = await fill();
-  });
+  }, 120_000);
   afterAll(async () => {
     await Promise.all(engines.map((engine) => engine.close()));
     await Promise.all([here.close(), there.close()]);
