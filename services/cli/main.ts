@@ -188,6 +188,12 @@ program
   .addHelpText("after", "\nExample: echo 'source <(muster completion bash)' >> ~/.bashrc")
   .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)));
 
+// Whoever read our output has seen enough, as `head` has: that is no fault.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(EXIT.ok);
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -14,11 +14,9 @@ import { print, say, table } from "../output.ts";
 export async function exportRoot(root: string, { json }: { readonly json: boolean }): Promise<void> {
   await withDatabase("export", async (opened) => {
     const counts = await opened.transfers.exportRoot(root, (line) => void process.stdout.write(`${line}\n`));
-    say(
-      json
-        ? JSON.stringify({ rows: counts })
-        : `${counts["items"] ?? 0} items, and everything that belongs to them.`,
-    );
+    const items = counts["items"] ?? 0;
+    const said = `${items} ${items === 1 ? "item" : "items"}, and everything that belongs to ${items === 1 ? "it" : "them"}.`;
+    say(json ? JSON.stringify({ rows: counts }) : said);
   });
 }
 
