@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type Client } from "../../../services/worker-sdk/client.ts";
 import { prepareDataDirectory } from "../../support/alone-directory.ts";
 import { MUSTER_PROGRAM, type MusterProcess, runMuster, spawnMuster } from "../../support/processes.ts";
+import { until } from "../../support/until.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 
 let folder: TemporaryFolder;
@@ -152,7 +153,10 @@ describe("muster events", () => {
     following.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
     const ended = once(following, "close");
     // Nobody says when the stream is open, so items are made until it has told of one.
-    while (said === "") await make("Told of");
+    await until(async () => {
+      await make("Told of");
+      return said !== "";
+    }, 90_000);
     expect(await ended).toEqual([0, null]);
     expect(JSON.parse(said)).toMatchObject({ event: "item.created", data: { event: "item.created" } });
   });
