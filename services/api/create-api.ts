@@ -59,7 +59,7 @@ export interface ApiConfig {
 }
 
 /** Who may call. Without it nobody is asked, which is for loopback only. */
-export interface ApiAuth extends Pick<GateOptions, "mode" | "limits" | "trustedProxies" | "onRefused"> {
+export interface ApiAuth extends Pick<GateOptions, "mode" | "limits" | "trustedProxies"> {
   readonly credentials: Credentials | null;
   readonly counters: Counters | null;
   /** Issuers whose access tokens open the doors. */
@@ -149,7 +149,12 @@ function createDoors(
   baseUrl: () => string,
 ) {
   const challenges = createChallenges(baseUrl);
-  const gate = createGate({ ...auth, challenges });
+  const gate = createGate({
+    ...auth,
+    challenges,
+    onRefused: ({ credential, requestId, error }) =>
+      engine.noteRefusal("any", { credential, requestId, session: null }, error),
+  });
   const metadata = auth.mode === "off" ? null : createMetadata(baseUrl, auth.authorizationServers);
   const mcp = createMcpEndpoint({
     engine,

@@ -16,6 +16,7 @@ import { addDeadNoun } from "./nouns/dead.ts";
 import { addEventsNoun } from "./nouns/events.ts";
 import { addItemNoun } from "./nouns/item.ts";
 import { addLeaseNoun } from "./nouns/lease.ts";
+import { addTokenNoun } from "./nouns/token.ts";
 import { addTrashNoun } from "./nouns/trash.ts";
 import type { WorkOptions } from "./work.ts";
 
@@ -178,6 +179,7 @@ addLeaseNoun(program);
 addAgentNoun(program);
 addDeadNoun(program);
 addTrashNoun(program);
+addTokenNoun(program);
 addConfigNoun(program);
 addEventsNoun(program);
 

@@ -36,6 +36,7 @@ import { manageNotes } from "./operations/manage-notes.ts";
 import { manageReminders } from "./operations/manage-reminders.ts";
 import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
+import { queryAudit } from "./operations/query-audit.ts";
 import { queryDependencies } from "./operations/query-dependencies.ts";
 import { queryItems } from "./operations/query-items.ts";
 import { queryNotes } from "./operations/query-notes.ts";
@@ -76,6 +77,7 @@ const byName = {
   list_tokens: listTokens,
   rotate_token: rotateToken,
   revoke_token: revokeToken,
+  query_audit: queryAudit,
   revoke_claims: revokeClaims,
   drain_agent: drainAgent,
   list_attempts: listAttempts,

@@ -10,6 +10,8 @@ import { requireCapabilities } from "./access.ts";
 import { pinActors } from "./actors/pin-actors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
+import { createAuditTrail } from "./audit/audit-trail.ts";
+import { audited, noteRefusal } from "./audit/audited.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
 import { claimItem, type ClaimServices } from "./claims/claim-item.ts";
 import { createClaimState } from "./claims/claim-lane.ts";
@@ -37,6 +39,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const state = createClaimState(deps);
   const waiters = createWaiters(deps);
   const seen = createAgentsSeen(deps);
+  const trail = createAuditTrail(deps);
   const services: ClaimServices = { deps, state, waiters };
   const transitions = createTransitionLane(deps);
   const announcer = createEventAnnouncer(deps.coordination.wakeUps);
@@ -67,23 +70,26 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     async execute(name, input, caller) {
       const useCase = useCases[name];
-      if (useCase === undefined) throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
-      try {
-        const operation = operationByName.get(name);
-        if (operation === undefined) return await useCase(await admitActors(deps, name, input), caller);
-        requireCapabilities(caller.access, operation, input);
-        const named = pinActors(caller.access, operation, input);
-        const admitted = await admitActors(deps, name, named);
-        const output = await behindVeil(deps.db, caller, admitted, (veiled) => useCase(veiled, caller));
-        if (!operation.annotations.readOnlyHint) announcer.announce();
-        return output;
-      } catch (error) {
-        const shown = asFault(error);
-        if (shown.code === "INTERNAL_ERROR")
-          deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
-        throw shown;
-      }
+      const operation = operationByName.get(name);
+      if (useCase === undefined || operation === undefined)
+        throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
+      return await audited(trail, { operation, input, caller }, async (recorded) => {
+        try {
+          requireCapabilities(caller.access, operation, input);
+          const named = pinActors(caller.access, operation, input);
+          const admitted = await admitActors(deps, name, named);
+          const output = await behindVeil(deps.db, caller, admitted, (veiled) => useCase(veiled, recorded));
+          if (!operation.annotations.readOnlyHint) announcer.announce();
+          return output;
+        } catch (error) {
+          const shown = asFault(error);
+          if (shown.code === "INTERNAL_ERROR")
+            deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
+          throw shown;
+        }
+      });
     },
+    noteRefusal: (name, caller, error) => noteRefusal(trail, name, caller, error),
     retain: createRetention(deps),
     events,
     ...pacedWorkOf(deps, announcer),
@@ -98,6 +104,7 @@ export function createEngine(deps: EngineDeps): Engine {
       announcer.close();
       state.empties.close();
       await seen.close();
+      await trail.close();
     },
   };
 }

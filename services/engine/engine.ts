@@ -2,7 +2,9 @@
  * The use cases of Muster behind one door. Both MCP and REST parse a request with
  * the contract and call {@link Engine.execute}; neither touches a table.
  */
+import type { MusterError } from "../contract/errors.ts";
 import type { Access } from "./access.ts";
+import type { CallRecord } from "./audit/call-record.ts";
 import type { EventFeed } from "./events/event-feed.ts";
 
 /** Who is calling, as far as the transport knows. The stated actor is part of the input. */
@@ -19,6 +21,8 @@ export interface Caller {
   readonly requestId: string;
   /** Aborted when the caller is gone: a wait ends, a commit stands. */
   readonly signal: AbortSignal;
+  /** Where the engine keeps its record of a call that changes something; doors leave it out. */
+  readonly record?: CallRecord;
 }
 
 export interface Engine {
@@ -29,6 +33,12 @@ export interface Engine {
    * @throws MusterError with a code of the error table. Nothing was changed then.
    */
   execute(name: string, input: unknown, caller: Caller): Promise<Record<string, unknown>>;
+  /** Puts a refusal on record that a door has made by itself, before any operation ran. */
+  noteRefusal(
+    operation: string,
+    caller: Pick<Caller, "credential" | "requestId" | "session">,
+    error: MusterError,
+  ): void;
   /** Ends what lapsed for longer than its grace; what a sweep loop calls. Returns how many claims it freed. */
   sweep(signal: AbortSignal): Promise<SweepReport>;
   /** Milliseconds since anybody swept, in any process; null if nobody ever did. */

@@ -5,7 +5,7 @@ import type { Coordination } from "../../services/coordination/port.ts";
 import type { RequestOf } from "../../services/contract/registry.ts";
 import type { MintedToken } from "../../services/contract/tokens.ts";
 import { actorAuthentication } from "../../services/contract/config/actor-authentication.ts";
-import type { GateLimits, RefusedCall } from "../../services/api/auth/gate.ts";
+import type { GateLimits } from "../../services/api/auth/gate.ts";
 import { createDatabaseTime } from "../../services/engine/database-time.ts";
 import { type Credentials, createCredentials } from "../../services/engine/tokens/credentials.ts";
 import { createAccessTokens } from "../../services/verification/create-access-token-verifier.ts";
@@ -53,7 +53,6 @@ export async function startGuardedServer(options: GuardedOptions = {}): Promise<
     { db, coordination, time: createDatabaseTime(database.db, 0, 60_000), log: SILENT },
     { accessTokens: mode === "jwt" ? accessTokens.verifier : null },
   );
-  const refused: RefusedCall[] = [];
   const server = await serveEngine(muster.engine, {
     ...options,
     auth: {
@@ -63,7 +62,6 @@ export async function startGuardedServer(options: GuardedOptions = {}): Promise<
       limits: { perCredential: null, perAddress: null, ...limits },
       trustedProxies: options.trustedProxies ?? 0,
       authorizationServers: mode === "jwt" ? accessTokens.authorizationServers : [],
-      onRefused: (one) => void refused.push(one),
     },
   });
   ({ url } = server);

@@ -37,6 +37,7 @@ export function scriptedEngine(
       calls.push(call);
       return Promise.resolve(call).then(script);
     },
+    noteRefusal: () => {},
     sweep: () => Promise.resolve({ freed: 0, requeued: 0, dead: 0, more: false }),
     retain: () => Promise.resolve({ deleted: 0, more: false }),
     fireDue: () => Promise.resolve({ reminders: 0, more: false }),

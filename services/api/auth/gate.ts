@@ -27,7 +27,7 @@ export interface GateOptions {
   readonly trustedProxies: number;
   readonly challenges: Challenges;
   /** Told of refusals of a credential that is known. */
-  readonly onRefused?: (refused: RefusedCall) => void;
+  readonly onRefused: (refused: RefusedCall) => void;
 }
 
 export interface GateLimits {
@@ -88,7 +88,7 @@ export function createGate(options: GateOptions): Gate {
     if (tooMany) {
       const refusal = limited(tooMany.waitMs, "this credential");
       // One record per window: a flood must not become a flood of rows.
-      if (tooMany.first) options.onRefused?.({ credential, requestId: exchange.id, error: refusal.error });
+      if (tooMany.first) options.onRefused({ credential, requestId: exchange.id, error: refusal.error });
       return refusal;
     }
     return { kind, access, credential, untilEnded: (signal) => credentials.untilEnded(text, signal) };

@@ -4,7 +4,7 @@
  * widened; its call gets the refusal as the answer of the tool, which a model reads.
  */
 import { CAPABILITIES, capabilitiesNeeded, type Operation } from "../../contract/operation.ts";
-import { fault, isMusterError, errorBody, errorText } from "../../contract/errors.ts";
+import { errorBody, errorText, fault, isMusterError, type MusterError } from "../../contract/errors.ts";
 import { parseInput } from "../../contract/parse.ts";
 import { missingCapabilities, scopeOf } from "../../engine/access.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -50,15 +50,19 @@ function neededBy(operation: Operation, args: unknown) {
   }
 }
 
+export function scopeFault({ operation, required }: MissingScopes): MusterError {
+  return fault("insufficient_scope", `${operation} needs the scope ${required.join(" and ")}`, {
+    details: { required },
+  });
+}
+
 export function sendScopeChallenge(
   exchange: Exchange,
   admission: Admission,
-  { operation, required, id }: MissingScopes,
+  { required, id }: MissingScopes,
+  error: MusterError,
   challenges: Challenges,
 ): void {
-  const error = fault("insufficient_scope", `${operation} needs the scope ${required.join(" and ")}`, {
-    details: { required },
-  });
   const body = {
     jsonrpc: "2.0",
     id,

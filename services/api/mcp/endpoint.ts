@@ -23,7 +23,7 @@ import type { Toolset } from "../../contract/operation.ts";
 import type { Caller, Engine } from "../../engine/engine.ts";
 import { type Admission, callerOf } from "../auth/admission.ts";
 import type { Challenges } from "../auth/challenge.ts";
-import { missingScopes, sendScopeChallenge } from "../auth/step-up.ts";
+import { missingScopes, scopeFault, sendScopeChallenge } from "../auth/step-up.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { readBody } from "../http/read-body.ts";
@@ -90,7 +90,11 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if ("message" in identity) return sendRpcFault(response, identity);
       const caller = callerOf(exchange, admission, identity);
       const missing = missingScopes(admission, body, (name) => toolbox.find(view.toolset, name));
-      if (missing !== null) return sendScopeChallenge(exchange, admission, missing, options.challenges);
+      if (missing !== null) {
+        const error = scopeFault(missing);
+        options.engine.noteRefusal(missing.operation, caller, error);
+        return sendScopeChallenge(exchange, admission, missing, error, options.challenges);
+      }
 
       const plain = legacy || !options.fastLane ? null : recognisePlainCall(exchange, body);
       const operation = plain && toolbox.find(view.toolset, plain.name);

@@ -14,6 +14,7 @@ import { NOTE_ROUTES } from "./note-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
 import { PROJECT_CONFIG_ROUTES } from "./project-config-routes.ts";
 import type { Route } from "./route.ts";
+import { TOKEN_ROUTES } from "./token-routes.ts";
 import { SEARCH_ROUTES } from "./search-routes.ts";
 
 export const API_BASE = "/api/v1";
@@ -31,4 +32,5 @@ export const ROUTES: readonly Route[] = Object.freeze([
   ...PLAN_ROUTES,
   ...CONFIG_ROUTES,
   ...MENDING_ROUTES,
+  ...TOKEN_ROUTES,
 ]);

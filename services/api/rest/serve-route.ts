@@ -47,6 +47,9 @@ export async function serveRoute(
   } catch (thrown) {
     if (thrown instanceof CallerGone) return new Response(null, { status: 499 });
     const shown = toShownError(thrown, row.operation, caller, log);
+    // Before the operation: the engine has not heard of it.
+    if (request === undefined && shown.code === "insufficient_scope")
+      engine.noteRefusal(row.operation, caller, shown);
     const error = restError(row, shown, request);
     return problem(error, exchange.id, challengedHeaders(error, exchange, admission, challenges));
   }

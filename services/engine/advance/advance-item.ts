@@ -183,5 +183,5 @@ function toCall(
     random: deps.random(),
   };
   const notes = (transition.notes ?? []).map(({ key, role, body }) => ({ key, role, body: body ?? "" }));
-  return { request, record, deadFence: null, next, notes };
+  return { request, record, deadFence: null, next, notes, audit: caller.record };
 }

@@ -4,6 +4,7 @@
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
 import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
+import { type CallRow, noteCalls } from "../../../db/stores/call-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
@@ -85,12 +86,19 @@ async function runTransitions(
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
   const applied = calls.filter((_, index) => isDone(all[index]));
+  tail.send(noteCalls(tx, rowsOf(applied)));
   const stored = await storeWithNext(deps, tx, { opened, answers, applied }, wider, tail);
   return {
     outcomes: all.map((outcome, index) => withNext(outcome, calls[index], stored.next)),
     worlds: stored.worlds,
     opensStart,
   };
+}
+
+/** One row for each call, however many of its transitions are here. */
+function rowsOf(calls: readonly TransitionCall[]): CallRow[] {
+  const records = new Set(calls.flatMap(({ audit }) => (audit === undefined ? [] : [audit])));
+  return [...records].map((record) => record.row());
 }
 
 const isDone = (outcome: TransitionOutcome | undefined): boolean =>

@@ -1,4 +1,5 @@
 /** One transition on its way through a flush, and what came of it. */
+import type { CallRecord } from "../audit/call-record.ts";
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { BlockerRow } from "../../../db/stores/item-store.ts";
 import { shownActor, shownVerification } from "../actors/verification.ts";
@@ -26,6 +27,8 @@ export interface TransitionCall {
   readonly notes: readonly BroughtNote[];
   /** Claimed in the same transaction, if the transition applies. */
   readonly next: ClaimCall | null;
+  /** The record of the call, written with the transition. */
+  readonly audit?: CallRecord | undefined;
 }
 
 export type TransitionOutcome =

@@ -1,4 +1,5 @@
 /** One claim on its way through a flush, and what came of it. */
+import type { CallRecord } from "../audit/call-record.ts";
 import type { IdempotencyRecord } from "../../../db/stores/idempotency-store.ts";
 import type { AdvanceRefusal } from "../../core/advance.ts";
 import type { ClaimVerdict } from "../../core/claim.ts";
@@ -26,6 +27,8 @@ export interface ClaimCall {
   readonly deadFence: number | null;
   /** Aborted when the caller is gone: then nothing is taken. */
   readonly signal: AbortSignal;
+  /** The record of the call, written with the claim. */
+  readonly audit?: CallRecord | undefined;
 }
 
 export type HeldVerdict = Extract<ClaimVerdict, { kind: "held" }>;

@@ -61,7 +61,13 @@ export async function claimItem(
   const releases = [];
   for (const [index, entry] of input.releases.entries()) {
     releases.push(
-      await releaseClaim(deps, entry, who, call === null ? null : recordFor(call, `r${index}`), caller),
+      await releaseClaim(
+        deps,
+        entry,
+        who,
+        { record: call === null ? null : recordFor(call, `r${index}`), audit: caller.record },
+        caller,
+      ),
     );
   }
   const refreshes = await refreshClaims(deps, state.renewals, state.memory, input.refreshes, who, caller);
@@ -120,6 +126,7 @@ export async function toCall(
     record: context.record,
     deadFence: null,
     signal: caller.signal,
+    audit: caller.record,
   };
 }
 

@@ -7,6 +7,7 @@
  * Calls whose whole predicate is equal share one selection, so that n callers cost one
  * ranked scan with a limit of n and get n different items.
  */
+import { type CallRow, noteCalls } from "../../../db/stores/call-store.ts";
 import type { Head } from "../../../db/stores/claimed-head-store.ts";
 import { type IdempotencyRecord, keyText, type SavedAnswer } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
@@ -59,7 +60,17 @@ async function runClaims(
   const { answers } = await decideClaims(deps, tx, present, opened, outcomes);
   wider.count(opened.world.tallies.keys());
   tail.send(saveWorld(tx, opened.world, answers));
+  tail.send(noteCalls(tx, recordsOf(present.filter((call) => isTaken(outcomes.get(call))))));
   return { outcomes: calls.map((call) => outcomes.get(call) ?? { kind: "gone" }), world: opened.world };
+}
+
+/** The rows of the calls that something came of. */
+function recordsOf(calls: readonly ClaimCall[]): CallRow[] {
+  return calls.flatMap(({ audit }) => (audit === undefined ? [] : [audit.row()]));
+}
+
+function isTaken(outcome: ClaimOutcome | undefined): boolean {
+  return outcome?.kind === "granted" || outcome?.kind === "replayed";
 }
 
 async function replay(tx: Handle, record: IdempotencyRecord): Promise<ClaimOutcome> {

@@ -13,6 +13,7 @@ import { endTenure } from "../../core/tenure.ts";
 import { judgeWriter } from "../../core/writer.ts";
 import type { World } from "../../core/world.ts";
 import { asFault } from "../database-fault.ts";
+import type { CallRecord } from "../audit/call-record.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import type { Identified } from "../identity.ts";
@@ -20,19 +21,27 @@ import { resolveItem } from "../resolve-items.ts";
 import { afterCommit, lockPart, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import type { Looker } from "../access.ts";
 
+/** What is written beside a release: the key under which it is repeated, and the record of its call. */
+export interface ReleaseMarks {
+  readonly record: IdempotencyRecord | null;
+  readonly audit: CallRecord | undefined;
+}
+
 export async function releaseClaim(
   deps: EngineDeps,
   entry: ReleaseEntry,
   who: Identified,
-  record: IdempotencyRecord | null,
+  marks: ReleaseMarks,
   caller: Looker,
 ): Promise<ReleaseResult> {
   try {
     const resolved = await resolveItem(deps.db, entry.itemId, caller);
     if (!resolved.ok) return refused(entry.itemId, "not_found");
-    const { result, world } = await transact(deps, (tx, wider) =>
-      release(deps, tx, wider, { ...entry, itemId: resolved.id }, who, record),
-    );
+    const { result, world } = await transact(deps, async (tx, wider) => {
+      const released = await release(deps, tx, wider, { ...entry, itemId: resolved.id }, who, marks.record);
+      await marks.audit?.noteIn(tx);
+      return released;
+    });
     if (world !== null) afterCommit(deps, world);
     return result;
   } catch (error) {

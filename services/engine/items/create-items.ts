@@ -224,6 +224,7 @@ async function settleKeys(
       : [{ ...record, answer: { ...createdItem(entered) }, targetId: entered.row.id }];
   });
   await saveAnswers(tx, kept);
+  await call.audit?.noteIn(tx);
 }
 
 async function replayAll(call: WriteCall, tx: Handle, slots: readonly Slot[]): Promise<Outcome[]> {

@@ -5,6 +5,7 @@ import { describeConfig } from "../config/describe-config.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
 import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
+import { queryAudit } from "../audit/query-audit.ts";
 import { listTokens } from "../tokens/manage-tokens.ts";
 import { explainItem } from "./explain-item.ts";
 import { getBlockedItems } from "./get-blocked-items.ts";
@@ -49,6 +50,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     list_dead: read<"list_dead">(listDead),
     list_trash: read<"list_trash">(listTrash),
     list_leases: read<"list_leases">(listLeases),
+    query_audit: read<"query_audit">(queryAudit),
     list_tokens: read<"list_tokens">(listTokens),
     list_lease_history: read<"list_lease_history">(listLeaseHistory),
   };

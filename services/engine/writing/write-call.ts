@@ -11,6 +11,7 @@ import { findOtherUse } from "../../../db/stores/request-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Writer } from "../../core/writer.ts";
 import type { Author } from "../../core/world.ts";
+import type { CallRecord } from "../audit/call-record.ts";
 import type { Caller } from "../engine.ts";
 import { fingerprint, mismatch, principalOf, replayOf } from "../idempotency.ts";
 import { identify, type StatedActor } from "../identity.ts";
@@ -23,6 +24,8 @@ export interface WriteCall {
   readonly principal: string;
   readonly requestId: string | undefined;
   readonly fingerprint: string;
+  /** The record of the call, written with what it does. */
+  readonly audit: CallRecord | undefined;
 }
 
 export interface WriteInput {
@@ -43,6 +46,7 @@ export function describeCall(operation: string, input: WriteInput, caller: Calle
     requestId: input.requestId,
     // The actor is the principal, and a retry may come from another connection's session.
     fingerprint: fingerprint(operation, { ...input, actor: undefined, workerId: undefined }),
+    audit: caller.record,
   };
 }
 
@@ -91,6 +95,17 @@ export interface Answered<A> extends Done<A> {
  * it throws rolls the key back with everything else, so that the same key may try again.
  */
 export async function once<A extends Readonly<Record<string, unknown>>>(
+  call: WriteCall,
+  tx: Handle,
+  element: string,
+  work: () => Promise<Done<A>>,
+): Promise<Answered<A>> {
+  const answered = await onceUnrecorded(call, tx, element, work);
+  await call.audit?.noteIn(tx);
+  return answered;
+}
+
+async function onceUnrecorded<A extends Readonly<Record<string, unknown>>>(
   call: WriteCall,
   tx: Handle,
   element: string,
