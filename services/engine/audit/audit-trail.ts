@@ -18,7 +18,8 @@ const PAUSE_MS = 250;
 export function createAuditTrail({ db, log }: Pick<EngineDeps, "db" | "log">): AuditTrail {
   let pending: CallRow[] = [];
   let dropped = 0;
-  let writing: Promise<void> | null = null;
+  let scheduled = false;
+  let writing: Promise<void> = Promise.resolve();
 
   async function write(): Promise<void> {
     while (pending.length > 0) {
@@ -54,14 +55,15 @@ export function createAuditTrail({ db, log }: Pick<EngineDeps, "db" | "log">): A
         return;
       }
       pending.push(row);
-      writing ??= Promise.resolve()
-        .then(write)
-        .finally(() => {
-          writing = null;
-        });
+      if (scheduled) return;
+      scheduled = true;
+      writing = writing.then(() => {
+        scheduled = false;
+        return write();
+      });
     },
     async close() {
-      while (writing !== null) await writing;
+      await writing;
     },
   };
 }
