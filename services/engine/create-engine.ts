@@ -10,7 +10,7 @@ import { requireCapabilities } from "./access.ts";
 import { pinActors } from "./actors/pin-actors.ts";
 import { admitActors } from "./actors/admit-actors.ts";
 import { advanceItem, createTransitionLane } from "./advance/advance-item.ts";
-import { createAuditTrail } from "./audit/audit-trail.ts";
+import { type AuditTrail, createAuditTrail } from "./audit/audit-trail.ts";
 import { audited, noteRefusal } from "./audit/audited.ts";
 import { createAgentsSeen } from "./agents-seen.ts";
 import { claimItem, type ClaimServices } from "./claims/claim-item.ts";
@@ -68,27 +68,7 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 
   return {
-    async execute(name, input, caller) {
-      const useCase = useCases[name];
-      const operation = operationByName.get(name);
-      if (useCase === undefined || operation === undefined)
-        throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
-      return await audited(trail, { operation, input, caller }, async (recorded) => {
-        try {
-          requireCapabilities(caller.access, operation, input);
-          const named = pinActors(caller.access, operation, input);
-          const admitted = await admitActors(deps, name, named);
-          const output = await behindVeil(deps.db, caller, admitted, (veiled) => useCase(veiled, recorded));
-          if (!operation.annotations.readOnlyHint) announcer.announce();
-          return output;
-        } catch (error) {
-          const shown = asFault(error);
-          if (shown.code === "INTERNAL_ERROR")
-            deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
-          throw shown;
-        }
-      });
-    },
+    execute: createExecute({ deps, trail, announcer, useCases }),
     noteRefusal: (name, caller, error) => noteRefusal(trail, name, caller, error),
     retain: createRetention(deps),
     events,
@@ -125,5 +105,37 @@ function pacedWorkOf(
       if (report.reminders > 0) announcer.announce();
       return report;
     },
+  };
+}
+
+interface Calls {
+  readonly deps: EngineDeps;
+  readonly trail: AuditTrail;
+  readonly announcer: ReturnType<typeof createEventAnnouncer>;
+  readonly useCases: Readonly<Record<string, UseCase>>;
+}
+
+/** What every call goes through: its rights, its name, its scope, and its row in the audit. */
+function createExecute({ deps, trail, announcer, useCases }: Calls): Engine["execute"] {
+  return async (name, input, caller) => {
+    const useCase = useCases[name];
+    const operation = operationByName.get(name);
+    if (useCase === undefined || operation === undefined)
+      throw fault("OPERATION_FAILED", `there is no operation called ${name}`);
+    return await audited(trail, { operation, input, caller }, async (recorded) => {
+      try {
+        requireCapabilities(caller.access, operation, input);
+        const named = pinActors(caller.access, operation, input);
+        const admitted = await admitActors(deps, name, named);
+        const output = await behindVeil(deps.db, caller, admitted, (veiled) => useCase(veiled, recorded));
+        if (!operation.annotations.readOnlyHint) announcer.announce();
+        return output;
+      } catch (error) {
+        const shown = asFault(error);
+        if (shown.code === "INTERNAL_ERROR")
+          deps.log.error({ err: error, operation: name, requestId: caller.requestId }, "operation failed");
+        throw shown;
+      }
+    });
   };
 }
