@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "services/core": { may: [], packages: [], pure: true },
   "services/contract": { may: ["services/core"], packages: ["zod"] },
   "services/worker-sdk": { may: ["services/contract"], packages: [] },
-  "services/runtime": { may: ["services/contract"], packages: ["zod", "pino"] },
+  "services/runtime": { may: ["services/contract"], packages: ["zod", "pino", "prom-client"] },
   "services/coordination": { may: INNER, packages: ["ioredis"] },
   // Checks the proofs of actors for the engine; keys come from the network or a file.
   "services/verification": {

@@ -73,6 +73,8 @@ export interface ApiOptions {
   readonly health: Health;
   readonly about: About;
   readonly auth?: ApiAuth;
+  /** Told of every answer, by the kind of its address, once it was sent. */
+  readonly onAnswered?: (route: AnsweredRoute, status: number, seconds: number) => void;
 }
 
 export interface Api {
@@ -112,6 +114,7 @@ export function createApi(options: ApiOptions): Api {
     inFlight.add(response);
     if (draining) response.shouldKeepAlive = false;
     const exchange = new Exchange(request, response);
+    if (options.onAnswered !== undefined) timeAnswer(exchange, options.onAnswered);
     answer(exchange).catch((error: unknown) => fail(exchange, error, log));
   });
 
@@ -191,6 +194,23 @@ const NOBODY_ASKED: ApiAuth = {
 
 /** What says nothing about anybody's work: the page, the probes, what clients read before they have a credential. */
 const PUBLIC = new Set(["/", "/livez", "/readyz", ...PUBLIC_PATHS]);
+
+/** Addresses by kind: a closed set, whatever clients ask for. */
+export type AnsweredRoute = "mcp" | "events" | "rest" | "probe" | "other";
+
+function timeAnswer({ path, response }: Exchange, tell: NonNullable<ApiOptions["onAnswered"]>): void {
+  const startedAt = performance.now();
+  response.once("close", () =>
+    tell(kindOf(path), response.statusCode, (performance.now() - startedAt) / 1_000),
+  );
+}
+
+function kindOf(path: string): AnsweredRoute {
+  if (path === "/mcp") return "mcp";
+  if (path === EVENTS_PATH) return "events";
+  if (path.startsWith("/api/v1/")) return "rest";
+  return PROBES.has(path) ? "probe" : "other";
+}
 
 /** What is answered from the first moment on: who asks wants to know why nothing else is. */
 const PROBES = new Set(["/livez", "/readyz"]);

@@ -6,6 +6,9 @@ import { openEngine } from "../engine/main.ts";
 import { apiConfig, type ApiConfig, configFilesOf, readConfig } from "../runtime/config.ts";
 import { createHealth } from "../runtime/health.ts";
 import { runProcess } from "../runtime/lifecycle.ts";
+import { createMetrics } from "../runtime/metrics/metrics.ts";
+import { startMetrics } from "../runtime/metrics/start-metrics.ts";
+import { watchOperations } from "../runtime/metrics/watch-operations.ts";
 import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
 import { createStandInSweep } from "../scheduler/stand-in-sweep.ts";
@@ -30,6 +33,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
     const log = createLog({ service: "api", level: config.logLevel, to: "stderr" });
     lifecycle.logTo(log);
     let url = "";
+    const metrics = createMetrics();
     const opened = await openEngine(lifecycle, {
       databaseUrl: config.databaseUrl,
       redisUrl: config.redisUrl,
@@ -39,9 +43,11 @@ export async function runApi(command: ApiCommand): Promise<void> {
       resourceLeases: config.resourceLeasesEnforced,
       degradedModePolicy: config.degradedModePolicy,
       accessTokens: accessTokensOf(config, () => url),
+      watcher: metrics,
       log,
     });
-    const { engine, checks } = opened;
+    const { checks } = opened;
+    const engine = watchOperations(opened.engine, metrics);
     const health = createHealth({
       checks: { database: checks.database },
       lesserChecks: { redis: checks.redis },
@@ -53,6 +59,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
         createApi({
           engine,
           log,
+          onAnswered: metrics.http,
           health,
           auth: authOf(config, opened),
           config: { ...listeningOf(config), secretKey: secret.read, version: VERSION },
@@ -71,6 +78,7 @@ export async function runApi(command: ApiCommand): Promise<void> {
       : `Muster ${VERSION} listening on ${url}`;
     process.stdout.write(`${line}\n`);
 
+    await startMetrics(lifecycle, metrics, { ...opened, config, log });
     await opened.prepare({ migrate: command.migrate });
     await opened.checkCoordination();
     secret.settle(config.secretKey ?? (await opened.sharedSecret()));

@@ -6,7 +6,7 @@ import type { Identity } from "../core/claim.ts";
 import type { SchemaSource } from "./config/schema-source.ts";
 import { DEFAULT_RETENTION, type RetentionWindows } from "../core/retention.ts";
 import type { ItemSchema } from "../core/schemas/item-schema.ts";
-import type { ItemPolicy, ItemState } from "../core/state.ts";
+import type { EndReason, ItemPolicy, ItemState } from "../core/state.ts";
 import type { ActorRules } from "./actors/actor-rules.ts";
 import type { DatabaseTime } from "./database-time.ts";
 
@@ -14,6 +14,15 @@ export interface EngineLog {
   info(data: object, message: string): void;
   warn(data: object, message: string): void;
   error(data: object, message: string): void;
+}
+
+/** Told of what only the engine sees, for those who count. */
+export interface EngineWatcher {
+  attemptEnded(reason: EndReason): void;
+  /** A lapsed claim went to another holder at once. */
+  takenOver(): void;
+  /** How many calls wait in this process now. */
+  waiting(size: number): void;
 }
 
 export interface EngineSettings {
@@ -52,6 +61,7 @@ export interface EngineDeps {
   readonly coordination: Coordination;
   readonly time: DatabaseTime;
   readonly log: EngineLog;
+  readonly watcher?: EngineWatcher;
   readonly settings: EngineSettings;
   readonly policyOf: PolicySource;
   readonly schemas: SchemaSource;

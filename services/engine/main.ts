@@ -6,7 +6,7 @@
 import { basename, dirname } from "node:path";
 import { sql } from "kysely";
 import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.ts";
-import { type OpenDatabase, openDatabase } from "../../db/open.ts";
+import { type OpenDatabase, openDatabase, type PoolUse } from "../../db/open.ts";
 import { sqlState } from "../../db/transaction.ts";
 import { createLocalCoordination } from "../coordination/local/local-coordination.ts";
 import type { Coordination, Counters } from "../coordination/port.ts";
@@ -29,6 +29,7 @@ import type { DegradedModePolicy } from "./actors/policy.ts";
 import { createDatabaseTime } from "./database-time.ts";
 import { findCoordinationFault } from "./coordination-fault.ts";
 import { createEngine } from "./create-engine.ts";
+import { createGauges, type Gauges } from "./gauges.ts";
 import { createDiagnosis } from "./diagnosis.ts";
 import type { Diagnosis } from "./facts.ts";
 import { announce } from "./presence/main.ts";
@@ -64,6 +65,7 @@ export interface EngineOptions {
   /** Access tokens of an authorization server open the doors too. */
   readonly accessTokens?: AccessTokenOptions | undefined;
   readonly log: Log;
+  readonly watcher?: NonNullable<EngineDeps["watcher"]>;
 }
 
 export interface OpenEngine {
@@ -89,6 +91,9 @@ export interface OpenEngine {
   announce(kind: ProcessKind): Promise<void>;
   readonly diagnosis: Diagnosis;
   readonly transfers: Transfers;
+  /** Numbers a few seconds old at most; the pool is null for the embedded database. */
+  readonly gauges: () => Promise<Gauges>;
+  readonly pool: () => PoolUse | null;
   readonly checks: { readonly database: Check; readonly redis: Check };
 }
 
@@ -115,6 +120,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     coordination,
     time: createDatabaseTime(database.db),
     log,
+    ...(options.watcher && { watcher: options.watcher }),
     settings: settingsOf(options, config.current()),
     policyOf: defaultPolicies,
     schemas: createSchemaSource({ server: () => config.current().layer, log }),
@@ -160,6 +166,8 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     announce: (kind) => announce(lifecycle, log, { database, kind, version: VERSION, config }),
     diagnosis: createDiagnosis(database, coordination),
     transfers: createTransfers(deps, VERSION),
+    gauges: createGauges(database.db),
+    pool: database.poolUse,
     checks: checksOf(database, coordination),
   };
 }

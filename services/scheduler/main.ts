@@ -2,6 +2,8 @@
 import { openEngine } from "../engine/main.ts";
 import { configFilesOf, readConfig, schedulerConfig } from "../runtime/config.ts";
 import { runProcess } from "../runtime/lifecycle.ts";
+import { createMetrics } from "../runtime/metrics/metrics.ts";
+import { startMetrics } from "../runtime/metrics/start-metrics.ts";
 import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
 import { createBullmqInstants } from "./bullmq-instants.ts";
@@ -19,13 +21,16 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
     const config = readConfig(schedulerConfig);
     const log = createLog({ service: "scheduler", level: config.logLevel, to: "stderr" });
     lifecycle.logTo(log);
+    const metrics = createMetrics();
     const opened = await openEngine(lifecycle, {
       databaseUrl: config.databaseUrl,
       redisUrl: config.redisUrl,
       applicationName: "muster scheduler",
       configFiles: configFilesOf(config),
+      watcher: metrics,
       log,
     });
+    await startMetrics(lifecycle, metrics, { ...opened, config, log });
     await opened.prepare({ migrate: command.migrate });
     await opened.checkCoordination();
     const source = await lifecycle.own(

@@ -13,6 +13,7 @@ import {
   DEFAULT_SETTINGS,
   defaultPolicies,
   type EngineSettings,
+  type EngineWatcher,
   type PolicySource,
 } from "../../services/engine/deps.ts";
 import { createSchemaSource, type SchemaSource } from "../../services/engine/config/schema-source.ts";
@@ -32,6 +33,7 @@ export interface TestEngineOptions {
   readonly policyOf?: PolicySource;
   readonly schemas?: SchemaSource;
   readonly actors?: ActorRules;
+  readonly watcher?: EngineWatcher;
   /** Shared by several engines to make a fleet of one process; closed by whoever made it. */
   readonly coordination?: Coordination;
 }
@@ -59,6 +61,7 @@ export function createTestEngine(
     schemas: options.schemas ?? createSchemaSource({ log: SILENT }),
     actors: options.actors ?? UNVERIFIED,
     random: Math.random,
+    ...(options.watcher && { watcher: options.watcher }),
   });
   return {
     engine,

@@ -76,10 +76,12 @@ export function createWaiters(deps: EngineDeps): Waiters {
       // Above the cap nobody waits: an answer now, with the time to come back, is the cheaper thing.
       if (waitMs <= 0 || size >= deps.settings.maxWaiters || draining.signal.aborted) return await attempt();
       size += 1;
+      deps.watcher?.waiting(size);
       try {
         return await wait(performance.now() + waitMs, signal, attempt, what);
       } finally {
         size -= 1;
+        deps.watcher?.waiting(size);
       }
     },
     drain() {

@@ -11,7 +11,7 @@ import { saveWorld as saveRows } from "../../../db/stores/save-world.ts";
 import { loadWorld, type LoadWorld } from "../../../db/stores/world-store.ts";
 import { NotLocked, type World } from "../../core/world.ts";
 import { configuredFor } from "../config/configured.ts";
-import type { EngineDeps } from "../deps.ts";
+import type { EngineDeps, EngineWatcher } from "../deps.ts";
 import { declaredBy } from "../leases/declared-by.ts";
 import { leasesAhead, type Moving, NOTHING_MOVES } from "../leases/leases-ahead.ts";
 
@@ -109,6 +109,7 @@ export const TENURE_ENDED = "tenure-ended";
  */
 export function afterCommit(deps: EngineDeps, world: World): void {
   if (world.now > 0) deps.time.observe(world.now);
+  if (deps.watcher !== undefined) tellEnds(deps.watcher, world);
   const { claimClock, wakeUps } = deps.coordination;
   if (world.ended.length > 0) {
     const ended = world.ended.map(({ itemId, fence }) => ({ key: itemId, fence, ttlMs: 60_000 }));
@@ -126,6 +127,14 @@ export function afterCommit(deps: EngineDeps, world: World): void {
     ...(world.ended.length > 0 ? [TENURE_ENDED] : []),
   ];
   if (topics.length > 0) wakeUps.publish(topics);
+}
+
+function tellEnds(watcher: EngineWatcher, { ended, opened }: World): void {
+  const claimed = new Set(opened.map(({ itemId }) => itemId));
+  for (const { itemId, reason } of ended) {
+    watcher.attemptEnded(reason);
+    if (reason === "expired" && claimed.has(itemId)) watcher.takenOver();
+  }
 }
 
 /** Something became claimable, a resource came free, or the claim on a container ended, which kept others from what is below it. */
