@@ -126,6 +126,7 @@ export function createApi(options: ApiOptions): Api {
     server.close();
     inFlight.endConnectionsAfterAnswer();
     engine.drain();
+    mcp.drain();
     const finished = await inFlight.settle(deadlineMs);
     if (!finished) log.warn("cut off requests that were still running at the deadline");
     await mcp.close();

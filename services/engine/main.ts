@@ -34,9 +34,8 @@ import { createDiagnosis } from "./diagnosis.ts";
 import type { Diagnosis } from "./facts.ts";
 import { announce } from "./presence/main.ts";
 import type { ProcessKind } from "./presence/presence.ts";
-import { DEFAULT_SETTINGS, defaultPolicies, type EngineDeps, type EngineSettings } from "./deps.ts";
+import { defaultPolicies, type EngineDeps } from "./deps.ts";
 import { actorAuthentication } from "../contract/config/actor-authentication.ts";
-import type { ServerConfig } from "../contract/config/parse-config.ts";
 import { followFile } from "./config/follow-file.ts";
 import { followedServerConfig } from "./config/refresh-copies.ts";
 import { createSchemaSource } from "./config/schema-source.ts";
@@ -45,6 +44,7 @@ import type { Engine } from "./engine.ts";
 import { createTransfers, type Transfers } from "./bundle/transfers.ts";
 import { createInstants, type Instants } from "./instants.ts";
 import { type Credentials, createCredentials } from "./tokens/credentials.ts";
+import { settingsOf } from "./settings-of.ts";
 import { sharedSecret } from "./shared-secret.ts";
 
 export interface EngineOptions {
@@ -115,18 +115,7 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     () => openCoordination(options),
     (opened) => opened.close(),
   );
-  const deps: EngineDeps = {
-    db: database.db,
-    coordination,
-    time: createDatabaseTime(database.db),
-    log,
-    ...(options.watcher && { watcher: options.watcher }),
-    settings: settingsOf(options, config.current()),
-    policyOf: defaultPolicies,
-    schemas: createSchemaSource({ server: () => config.current().layer, log }),
-    actors: actorRulesOf(options, config),
-    random: Math.random,
-  };
+  const deps = depsOf(options, config, database, coordination);
   const engine = await lifecycle.own(
     "engine",
     () => createEngine(deps),
@@ -183,16 +172,24 @@ function checksOf(database: OpenDatabase, coordination: Coordination): OpenEngin
   };
 }
 
-function settingsOf(
-  { filesDir, resourceLeases }: EngineOptions,
-  { identity, retention }: ServerConfig,
-): EngineSettings {
+function depsOf(
+  options: EngineOptions,
+  config: ServerConfigFile,
+  database: OpenDatabase,
+  coordination: Coordination,
+): EngineDeps {
+  const { log } = options;
   return {
-    ...DEFAULT_SETTINGS,
-    retention,
-    identity: identity ?? DEFAULT_SETTINGS.identity,
-    filesDir: filesDir ?? null,
-    resourceLeases: resourceLeases ?? DEFAULT_SETTINGS.resourceLeases,
+    db: database.db,
+    coordination,
+    time: createDatabaseTime(database.db),
+    log,
+    ...(options.watcher && { watcher: options.watcher }),
+    settings: settingsOf(options, config.current()),
+    policyOf: defaultPolicies,
+    schemas: createSchemaSource({ server: () => config.current().layer, log }),
+    actors: actorRulesOf(options, config),
+    random: Math.random,
   };
 }
 

@@ -32,6 +32,9 @@ import { sendWebResponse } from "../http/web-response.ts";
 import type { Sessions } from "../session.ts";
 import { callTool, type ResultForm } from "./call-tool.ts";
 import { plainAnswer, recognisePlainCall } from "./fast-lane.ts";
+import { ItemEventBus } from "./item-event-bus.ts";
+import { readItemResource } from "./item-resources.ts";
+import { listenedUris, listenToItems } from "./listen.ts";
 import { legacyIdentity, modernIdentity } from "./identity.ts";
 import { serveLegacy } from "./legacy-leg.ts";
 import { createProtocolServer, unknownTool, type ToolHandlers } from "./protocol-server.ts";
@@ -40,6 +43,8 @@ import { TOOLSETS, type Toolbox } from "./tools.ts";
 export interface McpEndpoint {
   /** Answers one request; never rejects for what a client sent. */
   handle(exchange: Exchange, admission: Admission): Promise<void>;
+  /** Ends what would go on for ever: streams of those who listen. */
+  drain(): void;
   /** Ends what is still being answered. */
   close(): Promise<void>;
 }
@@ -65,6 +70,8 @@ interface View {
 /** Builds the endpoint; one per process. */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { log, info, sessions, toolbox } = options;
+  const bus = new ItemEventBus(options.engine, log);
+  const draining = new AbortController();
   // The SDK builds a server per request from nothing but the request, so what we know of it is found again here.
   const handlersOf = new WeakMap<Request, ToolHandlers>();
   const modern = createMcpHandler(
@@ -73,7 +80,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (handlers === undefined) throw new Error("The SDK asked for a server without its request.");
       return createProtocolServer(info, handlers);
     },
-    { legacy: "reject", onerror: (error) => log.debug({ err: error }, "mcp request refused") },
+    { legacy: "reject", bus, onerror: (error) => log.debug({ err: error }, "mcp request refused") },
   );
 
   return {
@@ -102,14 +109,26 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         const result = await callTool(operation, plain.args, { ...options, caller, form: view.form });
         return sendJson(response, 200, plainAnswer(plain, result, info), { "x-request-id": exchange.id });
       }
-      const handlers = handlersFor(options, view, caller);
-      return legacy ? answerLegacy(exchange, body, handlers) : answerModern(exchange, body, handlers);
+      const handlers = handlersFor(options, view, caller, legacy);
+      if (legacy) return answerLegacy(exchange, body, handlers);
+      const uris = listenedUris(body);
+      if (uris === null) return answerModern(exchange, body, handlers);
+      const listening = { uris, body, caller, admission, draining: draining.signal };
+      return listenToItems(exchange, options.engine, bus, listening, (signal) =>
+        answerModern(exchange, body, handlers, signal),
+      );
     },
+    drain: () => draining.abort(),
     close: () => modern.close(),
   };
 
-  async function answerModern(exchange: Exchange, body: unknown, handlers: ToolHandlers): Promise<void> {
-    const request = webRequest(exchange);
+  async function answerModern(
+    exchange: Exchange,
+    body: unknown,
+    handlers: ToolHandlers,
+    signal: AbortSignal = exchange.signal,
+  ): Promise<void> {
+    const request = webRequest(exchange, signal);
     handlersOf.set(request, handlers);
     const answer = await modern.fetch(request, { parsedBody: body });
     return sendWebResponse(exchange.response, answer, { "x-request-id": exchange.id });
@@ -179,7 +198,7 @@ function readView(query: URLSearchParams): View | { readonly message: string } {
   return { toolset, form };
 }
 
-function handlersFor(options: McpEndpointOptions, view: View, caller: Caller): ToolHandlers {
+function handlersFor(options: McpEndpointOptions, view: View, caller: Caller, legacy: boolean): ToolHandlers {
   const { toolbox } = options;
   return {
     list: () => toolbox.list(view.toolset),
@@ -188,6 +207,7 @@ function handlersFor(options: McpEndpointOptions, view: View, caller: Caller): T
       if (operation === undefined) throw unknownTool(name);
       return callTool(operation, args, { ...options, caller, form: view.form });
     },
+    resources: { listening: !legacy, read: (uri) => readItemResource(options.engine, uri, caller) },
   };
 }
 
@@ -206,7 +226,7 @@ function standardHeaders(exchange: Exchange) {
  * The request as the SDK wants it, without the body, which has been read. Answers are
  * always JSON, so a client that only accepts that is welcome too.
  */
-function webRequest(exchange: Exchange): Request {
+function webRequest(exchange: Exchange, signal: AbortSignal = exchange.signal): Request {
   const headers = new Headers({
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
@@ -215,5 +235,5 @@ function webRequest(exchange: Exchange): Request {
     const value = exchange.header(name);
     if (value !== undefined) headers.set(name, value);
   }
-  return new Request(exchange.url, { method: "POST", headers, signal: exchange.signal });
+  return new Request(exchange.url, { method: "POST", headers, signal });
 }

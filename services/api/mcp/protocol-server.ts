@@ -17,6 +17,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { TOOL_SURFACE_VERSION } from "../../contract/tool-surface.ts";
 import type { ClientLabel } from "../session.ts";
+import { ITEM_TEMPLATE, type ReadItem } from "./item-resources.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
 /** What the SDK knows about one request. */
@@ -34,6 +35,13 @@ export interface ToolHandlers {
   list(call: Call): { readonly tools: Tool[] } | Promise<{ readonly tools: Tool[] }>;
   /** @throws ProtocolError for a tool that does not exist. */
   call(name: string, args: unknown, call: Call): Promise<CallToolResult>;
+  /** Items as resources; a server without says nothing of any. */
+  readonly resources?: {
+    /** Only the 2026 era can listen over a transport that keeps nothing. */
+    readonly listening: boolean;
+    /** @throws ProtocolError for one that is not there. */
+    read(uri: string): Promise<ReadItem>;
+  };
 }
 
 /** Lists change with a release, not with a caller: any cache may keep them for five minutes. */
@@ -62,7 +70,8 @@ export function serverInfo(version: string): Implementation {
 
 /** Makes a server that answers with the handlers; it belongs to one exchange or connection. */
 export function createProtocolServer(info: Implementation, handlers: ToolHandlers): Server {
-  const server = new Server(info, OPTIONS);
+  const { resources } = handlers;
+  const server = new Server(info, optionsFor(resources));
   const callOf = ({ mcpReq }: ServerContext): Call => {
     const envelope: Envelope = mcpReq.envelope;
     // The 2026 era says it with every request, the 2025 era once at `initialize`.
@@ -73,7 +82,22 @@ export function createProtocolServer(info: Implementation, handlers: ToolHandler
   server.setRequestHandler("tools/call", ({ params }, context) =>
     handlers.call(params.name, params.arguments, callOf(context)),
   );
+  if (resources !== undefined) {
+    server.setRequestHandler("resources/list", () => ({ resources: [] }));
+    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [ITEM_TEMPLATE] }));
+    server.setRequestHandler("resources/read", ({ params }) => resources.read(params.uri));
+  }
   return server;
+}
+
+function optionsFor(resources: ToolHandlers["resources"]): ServerOptions {
+  if (resources === undefined) return OPTIONS;
+  const { capabilities, cacheHints } = OPTIONS;
+  return {
+    ...OPTIONS,
+    capabilities: { ...capabilities, resources: resources.listening ? { subscribe: true } : {} },
+    cacheHints: { ...cacheHints, "resources/templates/list": LIST_CACHE },
+  };
 }
 
 function labelOf(info: Implementation | undefined): ClientLabel | null {

@@ -34,6 +34,8 @@ export interface MetricSources {
 
 export interface Metrics {
   readonly registry: Registry;
+  /** Everything, as text. Reads the numbers of the fleet first: what is set meanwhile would come a scrape late. */
+  scrape(): Promise<string>;
   /** To be set once what is watched is there. */
   watch(sources: MetricSources): void;
   operation(name: string, outcome: string, seconds: number): void;
@@ -88,6 +90,10 @@ export function createMetrics(): Metrics {
 
   return {
     registry,
+    scrape: async () => {
+      await fleet.refresh();
+      return await registry.metrics();
+    },
     watch: (sources) => fleet.watch(sources),
     operation: (operation, outcome, seconds) => operations.observe({ operation, outcome }, seconds),
     http: (route, status, seconds) =>
@@ -125,24 +131,20 @@ function createFleetGauges(registry: Registry) {
   const streams = gauge("muster_event_streams", "Streams of events of this process.");
   const pool = gauge("muster_db_pool_connections", "Connections of this process to its database.", ["state"]);
 
-  // One gauge reads for all of them, so that a scrape asks the database once.
-  const up = new Gauge({
-    name: "muster_database_up",
-    help: "1 when the numbers of the fleet could be read for this scrape.",
-    registers,
-    async collect() {
-      if (sources === null) return;
-      lag.set((sources.eventLagMs() ?? 0) / 1_000);
-      streams.set(sources.eventStreams());
-      for (const [state, count] of Object.entries(sources.pool() ?? {})) pool.set({ state }, count);
-      try {
-        show(await sources.fleet());
-        up.set(1);
-      } catch {
-        up.set(0);
-      }
-    },
-  });
+  const up = gauge("muster_database_up", "1 when the numbers of the fleet could be read for this scrape.");
+
+  async function refresh(): Promise<void> {
+    if (sources === null) return;
+    lag.set((sources.eventLagMs() ?? 0) / 1_000);
+    streams.set(sources.eventStreams());
+    for (const [state, count] of Object.entries(sources.pool() ?? {})) pool.set({ state }, count);
+    try {
+      show(await sources.fleet());
+      up.set(1);
+    } catch {
+      up.set(0);
+    }
+  }
 
   function show(fleet: FleetGauges): void {
     held.set(fleet.held);
@@ -165,6 +167,7 @@ function createFleetGauges(registry: Registry) {
   }
 
   return {
+    refresh,
     watch: (given: MetricSources): void => {
       sources = given;
     },

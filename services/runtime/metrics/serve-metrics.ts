@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Registry } from "prom-client";
+import type { Metrics } from "./metrics.ts";
 import type { Log } from "../log.ts";
 
 export interface MetricsServer {
@@ -12,7 +12,7 @@ export interface MetricsServer {
 
 /** Goes on without, and says so, when the port is taken: work matters more than its measuring. */
 export async function serveMetrics(
-  registry: Registry,
+  { registry, scrape }: Pick<Metrics, "registry" | "scrape">,
   {
     host,
     port,
@@ -21,7 +21,7 @@ export async function serveMetrics(
 ): Promise<MetricsServer | null> {
   const server = createServer((request, response) => {
     const isOurs = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";
-    const text = isOurs ? registry.metrics() : Promise.resolve("There is only GET /metrics here.\n");
+    const text = isOurs ? scrape() : Promise.resolve("There is only GET /metrics here.\n");
     text.then(
       (body) => {
         response.writeHead(isOurs ? 200 : 404, {

@@ -25,7 +25,7 @@ export async function startMetrics(lifecycle: Lifecycle, metrics: Metrics, watch
   });
   await lifecycle.own(
     "metrics",
-    () => serveMetrics(metrics.registry, { host, port, log }),
+    () => serveMetrics(metrics, { host, port, log }),
     (server) => server?.close(),
   );
 }

@@ -25,7 +25,7 @@ describeEachDatabase("metrics", (database) => {
       eventLagMs: () => engine.engine.events.lagMs,
       eventStreams: () => engine.engine.events.size,
     });
-    server = await serveMetrics(metrics.registry, { host: "127.0.0.1", port: 0, log: LOG });
+    server = await serveMetrics(metrics, { host: "127.0.0.1", port: 0, log: LOG });
   });
   afterAll(async () => {
     await server?.close();
@@ -96,13 +96,13 @@ describeEachDatabase("metrics", (database) => {
   it("are all in the documentation, and nothing else is", async () => {
     const { readFileSync } = await import("node:fs");
     const page = readFileSync(new URL("../../../docs/metrics.md", import.meta.url), "utf8");
-    const documented = [...page.matchAll(/^\| `(muster_[a-z_]+)/gm)].map(([, name]) => name);
+    const documented = [...page.matchAll(/^\| `(muster_[a-z_]+)/gm)].map(([, name]) => name ?? "");
     const served = (await metrics.registry.getMetricsAsJSON()).map(({ name }) => name);
     expect(documented.toSorted()).toEqual(served.filter((name) => name.startsWith("muster_")).toSorted());
   });
 
   it("go on without when their port is taken", async () => {
     const port = server?.port ?? 0;
-    expect(await serveMetrics(metrics.registry, { host: "127.0.0.1", port, log: LOG })).toBeNull();
+    expect(await serveMetrics(metrics, { host: "127.0.0.1", port, log: LOG })).toBeNull();
   });
 });
