@@ -30,7 +30,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["jose"],
   },
   db: { may: INNER, packages: ["kysely", "pg", "@electric-sql/pglite"] },
-  "services/engine": { may: [...INNER, "db", "services/coordination/port.ts"], packages: ["kysely", "yaml"] },
+  "services/engine": {
+    may: [...INNER, "db", "services/coordination/port.ts"],
+    packages: ["croner", "kysely", "yaml"],
+  },
   "services/api": {
     may: OUTER,
     packages: ["hono", "@hono/node-server", "@modelcontextprotocol/server", "pino", "zod"],

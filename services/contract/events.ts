@@ -13,6 +13,11 @@ export const EVENT_TYPES = {
   "item.advanced": "An item changed its role. `previousRole`, `newRole`, `trigger`.",
   "item.reminder_due":
     "A reminder of an item has fired. `reminderId`, `remindAt`, `note`, `toAgent`, `toCapability`, `scheduleId`.",
+  "schedule.fired":
+    "A planned instant has run. `scheduleId`, `name`, `plannedAt`, `manual`, `reminderId`; the item is what it made or moved.",
+  "schedule.skipped": "Planned instants did not run. `scheduleId`, `name`, `plannedAt`, `detail`.",
+  "schedule.queued": "A planned instant waits for what is open. `scheduleId`, `name`, `plannedAt`.",
+  "schedule.failed": "A planned instant was refused. `scheduleId`, `name`, `plannedAt`, `detail`.",
   "item.dead": "An item used up its attempts. `attempts`.",
   "note.upserted": "A note was written. `key`, `role`, `version`.",
   "note.deleted": "A note was deleted. `key`.",

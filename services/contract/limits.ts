@@ -37,6 +37,14 @@ export const REMINDER_NOTE_LENGTH_MAX = 1_000;
 /** A year. */
 export const SNOOZE_MAX_SECONDS = 31_536_000;
 
+export const SCHEDULE_NAME_LENGTH_MAX = 200;
+export const CRON_LENGTH_MAX = 200;
+export const INTERVAL_MIN_SECONDS = 10;
+/** A year. */
+export const INTERVAL_MAX_SECONDS = 31_536_000;
+/** Missed instants that a schedule makes up for. */
+export const CATCH_UP_MAX = 100;
+
 export const BATCH_SIZE_MAX = 100;
 export const TREE_DEPTH_MAX = 64;
 /** Items of one call that makes a tree, and what hangs on them. */

@@ -34,6 +34,7 @@ import { revokeToken } from "./operations/revoke-token.ts";
 import { rotateToken } from "./operations/rotate-token.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
 import { manageReminders } from "./operations/manage-reminders.ts";
+import { manageSchedules } from "./operations/manage-schedules.ts";
 import { managePlanDocuments } from "./operations/manage-plan-documents.ts";
 import { manageProjectConfig } from "./operations/manage-project-config.ts";
 import { queryAudit } from "./operations/query-audit.ts";
@@ -66,6 +67,7 @@ const byName = {
   describe_config: describeConfig,
   delete_project_config: deleteProjectConfig,
   manage_reminders: manageReminders,
+  manage_schedules: manageSchedules,
   list_items: listItems,
   list_transitions: listTransitions,
   list_claims: listClaims,

@@ -102,7 +102,7 @@ function pacedWorkOf(
     },
     async fireDue(signal) {
       const report = await fireDue(deps, signal);
-      if (report.reminders > 0) announcer.announce();
+      if (report.reminders + report.schedules > 0) announcer.announce();
       return report;
     },
   };

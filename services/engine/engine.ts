@@ -62,6 +62,8 @@ export interface SweepReport {
 
 export interface FireReport {
   readonly reminders: number;
+  /** Steps of schedules: instants that ran, were left out, or were refused. */
+  readonly schedules: number;
   /** True when the batch was full: call again at once. */
   readonly more: boolean;
 }

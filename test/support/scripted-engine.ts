@@ -40,7 +40,7 @@ export function scriptedEngine(
     noteRefusal: () => {},
     sweep: () => Promise.resolve({ freed: 0, requeued: 0, dead: 0, more: false }),
     retain: () => Promise.resolve({ deleted: 0, more: false }),
-    fireDue: () => Promise.resolve({ reminders: 0, more: false }),
+    fireDue: () => Promise.resolve({ reminders: 0, schedules: 0, more: false }),
     sweepAgeMs: () => Promise.resolve(null),
     drain() {
       drained = true;

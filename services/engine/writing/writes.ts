@@ -10,6 +10,7 @@ import { manageItems } from "../items/manage-items.ts";
 import { releaseLeases } from "../leases/release-leases.ts";
 import { manageNotes } from "../notes/manage-notes.ts";
 import { createToken, revokeToken, rotateToken } from "../tokens/manage-tokens.ts";
+import { manageSchedules } from "../schedules/manage-schedules.ts";
 import { manageReminders } from "../reminders/manage-reminders.ts";
 import { drainAgent } from "../operating/drain-agent.ts";
 import { revokeClaims } from "../operating/revoke-claims.ts";
@@ -42,6 +43,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     replay_dead: write<"replay_dead">(replayDead),
     discard_dead: write<"discard_dead">(discardDead),
     manage_reminders: write<"manage_reminders">(manageReminders),
+    manage_schedules: write<"manage_schedules">(manageSchedules),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }

@@ -44,7 +44,7 @@ function setup(options: { readonly everyMs?: number; readonly sweep?: () => Prom
       fireDue: async () => {
         state.looks += 1;
         state.looked();
-        return { reminders: 0, more: false };
+        return { reminders: 0, schedules: 0, more: false };
       },
       retain: async () => ({ deleted: 0, more: false }),
     },

@@ -10,7 +10,7 @@ async function sweepsAtAge(ageMs: number | null, reports: SweepReport[] = [IDLE]
   const loop = createStandInSweep({
     engine: {
       sweepAgeMs: async () => age,
-      fireDue: async () => ({ reminders: 0, more: false }),
+      fireDue: async () => ({ reminders: 0, schedules: 0, more: false }),
       sweep: async () => {
         age = 0;
         return reports[sweeps++] ?? IDLE;
