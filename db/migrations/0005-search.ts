@@ -99,7 +99,16 @@ function statements(collation: string): readonly string[] {
            lexemes = excluded.lexemes, changed_at = excluded.changed_at;
        return null;
      end $$`,
-    `create trigger notes_searchable after insert on notes for each row execute function search_text_of_written_note()`,
+    // A tree is written with hundreds of notes in one statement: once for all of them, not once for each.
+    `create function search_texts_of_new_notes() returns trigger language plpgsql as $$
+     begin
+       insert into search_texts select t.* from added n cross join lateral search_text_of_note(n.*::notes) t
+         on conflict (id, kind) do update set item_id = excluded.item_id, head = excluded.head, body = excluded.body,
+           lexemes = excluded.lexemes, changed_at = excluded.changed_at;
+       return null;
+     end $$`,
+    `create trigger notes_searchable after insert on notes referencing new table as added
+       for each statement execute function search_texts_of_new_notes()`,
     `create trigger notes_searchable_again after update of item_id, key, body on notes for each row
        when ((old.item_id, old.key, old.body) is distinct from (new.item_id, new.key, new.body))
        execute function search_text_of_written_note()`,

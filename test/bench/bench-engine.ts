@@ -22,7 +22,7 @@ export interface BenchEngine {
 }
 
 /** Whoever opened the database and the coordination closes them, after `close()`. */
-export function createBenchEngine({ db }: OpenDatabase, coordination: Coordination): BenchEngine {
+export function createBenchEngine({ db }: Pick<OpenDatabase, "db">, coordination: Coordination): BenchEngine {
   const muster = createEngine({
     db,
     coordination,

@@ -2,19 +2,21 @@
  * `npm run bench`: claim + complete beside what else there is, on one Postgres, in one run.
  *
  *   --rounds 5  --seconds 2  --rows 100000  --callers 1,8,32,256  --only "muster engine,raw loop"
+ *   --part tree   only the tree of 1,000 items and the brief of 50 notes
  *   --write     also writes docs/benchmarks.md
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../support/postgres-server.ts";
 import { startRedis } from "../support/redis-server.ts";
+import { briefStatements } from "./brief.ts";
 import { engine } from "./contenders/engine.ts";
 import { pgBoss } from "./contenders/pg-boss.ts";
 import { rawLoop } from "./contenders/raw-loop.ts";
 import { rowUpdate } from "./contenders/row-update.ts";
 import { measure } from "./measure.ts";
 import { duplicatesOf, machine, table } from "./report.ts";
-import { treeSeconds } from "./tree.ts";
+import { type TreeCost, treeCost } from "./tree.ts";
 
 const { values } = parseArgs({
   options: {
@@ -23,50 +25,75 @@ const { values } = parseArgs({
     rows: { type: "string", default: "100000" },
     callers: { type: "string", default: "1,8,32,256" },
     only: { type: "string" },
+    part: { type: "string" },
     write: { type: "boolean", default: false },
   },
 });
 
 await using postgres = await startPostgres();
-const redis = await startRedis();
-try {
-  const all = [
-    rowUpdate(postgres.url),
-    rawLoop(postgres.url),
-    pgBoss(postgres.url),
-    await engine(postgres.url, redis.url),
-    await engine(postgres.url, redis.url, { name: "muster engine, one call an item", claimNext: true }),
-  ];
-  const only = values.only?.split(",");
-  const contenders = all.filter((one) => only === undefined || only.includes(one.name));
+const report =
+  values.part === "tree"
+    ? [`Machine: ${machine()}.`, "", await trees()]
+    : [...(await queues()), "", await trees()];
+console.log(report.join("\n"));
+if (values.write) {
+  writeFileSync(
+    new URL("../../docs/benchmarks.md", import.meta.url),
+    `# Benchmarks\n\n${report.join("\n")}\n`,
+  );
+}
+
+/** Claim + complete, beside its peers. */
+async function queues(): Promise<string[]> {
+  const redis = await startRedis();
   try {
-    const rows = Number(values.rows);
-    const cells = await measure(contenders, {
-      callers: values.callers.split(",").map(Number),
-      rounds: Number(values.rounds),
-      secondsPerCell: Number(values.seconds),
-      rows,
-      onCell: (cell, rate, round) =>
-        console.error(
-          `round ${round + 1}: ${cell.contender}, ${cell.callers} callers: ${Math.round(rate)} cycles/s`,
-        ),
-    });
-    const report = [
-      `Median of ${values.rounds} interleaved rounds of ${values.seconds} s, ${rows.toLocaleString("en")} queued rows, fsync on.`,
-      `Machine: ${machine()}; client and servers share it. Only the ratios travel.`,
-      "",
-      table(cells, "raw loop"),
-      "",
-      `Items handed out twice: ${duplicatesOf(cells)}.`,
-      "",
-      `A tree of 1,000 items in one call: ${(await treeSeconds(postgres.url, Number(values.rounds))).toFixed(2)} s.`,
-    ].join("\n");
-    console.log(report);
-    if (values.write)
-      writeFileSync(new URL("../../docs/benchmarks.md", import.meta.url), `# Benchmarks\n\n${report}\n`);
+    const all = [
+      rowUpdate(postgres.url),
+      rawLoop(postgres.url),
+      pgBoss(postgres.url),
+      await engine(postgres.url, redis.url),
+      await engine(postgres.url, redis.url, { name: "muster engine, one call an item", claimNext: true }),
+    ];
+    const only = values.only?.split(",");
+    const contenders = all.filter((one) => only === undefined || only.includes(one.name));
+    try {
+      const rows = Number(values.rows);
+      const cells = await measure(contenders, {
+        callers: values.callers.split(",").map(Number),
+        rounds: Number(values.rounds),
+        secondsPerCell: Number(values.seconds),
+        rows,
+        onCell: (cell, rate, round) =>
+          console.error(
+            `round ${round + 1}: ${cell.contender}, ${cell.callers} callers: ${Math.round(rate)} cycles/s`,
+          ),
+      });
+      return [
+        `Median of ${values.rounds} interleaved rounds of ${values.seconds} s, ${rows.toLocaleString("en")} queued rows, fsync on.`,
+        `Machine: ${machine()}; client and servers share it. Only the ratios travel.`,
+        "",
+        table(cells, "raw loop"),
+        "",
+        `Items handed out twice: ${duplicatesOf(cells)}.`,
+      ];
+    } finally {
+      for (const contender of all) await contender.close();
+    }
   } finally {
-    for (const contender of all) await contender.close();
+    await redis.stop();
   }
-} finally {
-  await redis.stop();
+}
+
+/** Trees of 1,000 items, and the brief of one item: their promises are absolute. */
+async function trees(): Promise<string> {
+  const rounds = Number(values.rounds);
+  const say = ({ seconds, cpuSeconds }: TreeCost): string =>
+    `${seconds.toFixed(2)} s, of which ${cpuSeconds.toFixed(2)} s of processor time`;
+  const plain = await treeCost(postgres.url, rounds, false);
+  const noted = await treeCost(postgres.url, rounds, true);
+  const brief = await briefStatements(postgres.url);
+  return [
+    `A tree of 1,000 items in one call: ${say(plain)}; with a note on each: ${say(noted)}.`,
+    `A brief of an item with 50 notes: ${brief.length} statements.`,
+  ].join("\n");
 }

@@ -4,24 +4,39 @@ import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
 import { createLocalCoordination } from "../../services/coordination/local/local-coordination.ts";
 import { createBenchEngine } from "./bench-engine.ts";
+import { cpuSeconds } from "./cpu.ts";
 import { median } from "./measure.ts";
 
 const CHILDREN = 999;
-/** The median of `rounds` trees: a root, then groups of ten, each item ordered behind the one before it in its group. */
-export async function treeSeconds(url: string, rounds: number): Promise<number> {
+const PLAN = "What is to be done, in a few words: read the module, change it, and show that it holds.";
+
+export interface TreeCost {
+  readonly seconds: number;
+  /** Of the engine's process and the database's backends together. */
+  readonly cpuSeconds: number;
+}
+
+/**
+ * Medians of `rounds` trees: a root, then groups of ten, each item ordered behind the one before it in its
+ * group; with a note on each item, if so asked.
+ */
+export async function treeCost(url: string, rounds: number, withNotes: boolean): Promise<TreeCost> {
   const opened = await openDatabase({ url, poolSize: 8 });
   await migrate(opened.db);
   const coordination = createLocalCoordination();
   const muster = createBenchEngine(opened, coordination);
   try {
     const seconds: number[] = [];
+    const cpu: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const input = tree();
+      const input = tree(withNotes);
+      const cpuBefore = await cpuSeconds(opened.db);
       const from = performance.now();
       await muster.call("create_work_tree", input);
       seconds.push((performance.now() - from) / 1_000);
+      cpu.push((await cpuSeconds(opened.db)) - cpuBefore);
     }
-    return median(seconds);
+    return { seconds: median(seconds), cpuSeconds: median(cpu) };
   } finally {
     await muster.close();
     await coordination.close();
@@ -29,7 +44,7 @@ export async function treeSeconds(url: string, rounds: number): Promise<number> 
   }
 }
 
-function tree(): object {
+function tree(withNotes: boolean): object {
   const children = Array.from({ length: CHILDREN }, (_, n) => ({
     ref: `i${n}`,
     title: `Item ${n}`,
@@ -42,5 +57,8 @@ function tree(): object {
     root: { title: "Plan" },
     children,
     deps,
+    ...(withNotes
+      ? { notes: children.map(({ ref }) => ({ itemRef: ref, key: "plan", role: "queue", body: PLAN })) }
+      : {}),
   };
 }
