@@ -5,7 +5,7 @@
 import { type Handle, statement } from "../statement.ts";
 
 /** An instant that never comes: marks an item whose import is not over. */
-const STAGED = `timestamptz '9999-12-30T00:00:00Z'`;
+export const STAGED = `timestamptz '9999-12-30T00:00:00Z'`;
 
 /** Instants are ISO texts. */
 export interface ImportedItem {
@@ -254,33 +254,4 @@ const plans = statement<{ id: string }>(
 /** True if the project had none of this slug. */
 export async function addPlan(handle: Handle, row: ImportedPlan): Promise<boolean> {
   return (await plans(handle, [JSON.stringify([row])])).length > 0;
-}
-
-const stagedRoots = statement<{ root_id: string }>(
-  "import_staged_roots",
-  `select distinct root_id from item_state where available_at = ${STAGED} order by root_id`,
-);
-
-/** Projects with items whose import is not over. */
-export async function findStagedRoots(handle: Handle): Promise<string[]> {
-  return (await stagedRoots(handle, [])).map((row) => row.root_id);
-}
-
-const stagedOf = statement<{ item_id: string }>(
-  "import_staged_of",
-  `select item_id from item_state where root_id = $1 and available_at = ${STAGED} order by item_id`,
-);
-
-export async function findStagedOf(handle: Handle, rootId: string): Promise<string[]> {
-  return (await stagedOf(handle, [rootId])).map((row) => row.item_id);
-}
-
-const unstage = statement<never>(
-  "import_unstage",
-  `update item_state set available_at = null where root_id = $1 and available_at = ${STAGED}`,
-);
-
-/** From now on the items are offered like any others. */
-export async function settleItems(handle: Handle, rootId: string): Promise<void> {
-  await unstage(handle, [rootId]);
 }

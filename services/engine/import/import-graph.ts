@@ -17,13 +17,17 @@ import {
   addPlan,
   addTransitions,
   findPlaced,
-  findStagedOf,
-  findStagedRoots,
   type ImportedItem,
   type ImportedNote,
   type ImportedTransition,
-  settleItems,
 } from "../../../db/stores/import-store.ts";
+import {
+  findRootsBehind,
+  findStagedOf,
+  findStagedRoots,
+  openAboveStaged,
+  settleItems,
+} from "../../../db/stores/import-settle-store.ts";
 import { lockGraph } from "../../../db/stores/graph-lock.ts";
 import { recountItems } from "../../../db/stores/recount-store.ts";
 import type { Handle } from "../../../db/statement.ts";
@@ -44,6 +48,8 @@ const ITEMS_PER_BATCH = 200;
 /** Characters that one statement carries; a single row may be longer. */
 const STATEMENT_LENGTH_MAX = 2_000_000;
 const GATES_PER_STATEMENT = 1_000;
+const OPENED_AGAIN =
+  "it was closed with open items below it, and went back to the queue: what is open below a closed item is never offered";
 
 /** What an import works with: no agent is heard, so nothing is judged. */
 export type ImportDeps = Pick<EngineDeps, "db" | "coordination" | "schemas" | "settings">;
@@ -63,7 +69,7 @@ export async function importGraph(deps: ImportDeps, source: ImportSource): Promi
     );
   await importDocuments(deps, source, ledger);
   await importEdges(deps, source, ledger);
-  await settle(deps);
+  await settle(deps, ledger);
   deps.coordination.wakeUps.publish([CLAIMABLE]);
   return ledger.report();
 }
@@ -269,8 +275,17 @@ async function importDocuments(deps: ImportDeps, source: ImportSource, ledger: I
 }
 
 /** Works out what the items' states say of their neighbours, and lets them be offered. */
-async function settle(deps: ImportDeps): Promise<void> {
-  for (const rootId of await findStagedRoots(deps.db)) {
+async function settle(deps: ImportDeps, ledger: ImportLedger): Promise<void> {
+  const staged = await findStagedRoots(deps.db);
+  // All of them before any is counted: what is opened in one project blocks again in another.
+  for (const rootId of staged) {
+    const opened = await inTransaction(deps.db, async (tx) => {
+      await lockGraph(tx, [rootId], "exclusive");
+      return await openAboveStaged(tx, rootId);
+    });
+    for (const id of opened) ledger.changed("work_items", id, OPENED_AGAIN);
+  }
+  for (const rootId of [...staged, ...(await findRootsBehind(deps.db, staged))]) {
     await inTransaction(deps.db, async (tx) => {
       await lockGraph(tx, [rootId], "exclusive");
       await recountItems(tx, [rootId], deps.settings.onCancelled);
