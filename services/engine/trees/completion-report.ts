@@ -26,58 +26,104 @@ type Named = { readonly itemId: string; readonly title: string };
 /** Of parents and items outside of the set, so many are named. */
 const NAMED_MAX = 50;
 
-// oxlint-disable-next-line max-lines-per-function -- one report: its parts share what they have seen
 export function createCompletionReport(
   deps: Pick<EngineDeps, "settings">,
   trigger: string,
   members: readonly TreeMemberRow[],
 ): CompletionReport {
-  const inSet = new Set(members.map(({ id }) => id));
-  const ancestorsOf = new Map(members.map(({ id, ancestors }) => [id, ancestors]));
-  const results: CompletedItem[] = [];
-  /** Items of the set that are still open. */
-  const left = new Set<string>();
-  const closedByCascade = new Set<string>();
-  const cascaded = new Map<string, Named & Pick<CascadeEvent, "targetRole">>();
-  const unblocked = new Map<string, Named>();
+  return new Report(deps, trigger, members);
+}
 
-  const push = ({ id, title }: TreeMemberRow, result: Omit<CompletedItem, "itemId" | "title">): void => {
-    if (!result.applied && result.skippedReason !== CLOSED) left.add(id);
-    results.push({ itemId: id, title, ...result });
-  };
-  const skip = (member: TreeMemberRow, skippedReason: string): void =>
-    push(member, { applied: false, skipped: true, skippedReason });
+class Report implements CompletionReport {
+  readonly #onCancelled: "hold" | "release";
+  readonly #trigger: string;
+  readonly #ancestorsOf: ReadonlyMap<string, readonly string[]>;
+  readonly #results: CompletedItem[] = [];
+  /** Items of the set that are still open. */
+  readonly #left = new Set<string>();
+  readonly #closedByCascade = new Set<string>();
+  /** Outside of the set. */
+  readonly #cascaded = new Map<string, Named & Pick<CascadeEvent, "targetRole">>();
+  readonly #unblocked = new Map<string, Named>();
+
+  constructor(deps: Pick<EngineDeps, "settings">, trigger: string, members: readonly TreeMemberRow[]) {
+    this.#onCancelled = deps.settings.onCancelled;
+    this.#trigger = trigger;
+    this.#ancestorsOf = new Map(members.map(({ id, ancestors }) => [id, ancestors]));
+  }
+
+  unknown(ref: string, error: MusterError): void {
+    this.#results.push({ itemId: ref, applied: false, ...errorOf(error) });
+  }
 
   /** With the last of its children in this call, or before the call came. */
-  const closed = (member: TreeMemberRow): void => {
-    if (closedByCascade.has(member.id))
-      push(member, { applied: true, trigger, cascaded: true, newRole: "terminal" });
-    else skip(member, CLOSED);
-  };
+  closed(member: TreeMemberRow): void {
+    if (this.#closedByCascade.has(member.id))
+      this.#push(member, { applied: true, trigger: this.#trigger, cascaded: true, newRole: "terminal" });
+    else this.#skip(member, CLOSED);
+  }
 
-  const followed = (answer: Readonly<Record<string, unknown>>): void => {
+  add(member: TreeMemberRow, outcome: SubmittedOutcome): void {
+    if (outcome.kind === "applied" || outcome.kind === "replayed") {
+      this.#follow(outcome.answer);
+      const replayed = outcome.kind === "replayed" ? { replayed: true } : {};
+      const label = outcome.answer["statusLabel"];
+      const labelled = typeof label === "string" ? { statusLabel: label } : {};
+      const done = { applied: true, trigger: this.#trigger, newRole: "terminal" } as const;
+      this.#push(member, { ...done, ...labelled, ...replayed });
+    } else if (outcome.kind === "refused") this.#refuse(member, outcome);
+    else this.#push(member, { applied: false, ...errorOf(errorIn(outcome, member.id)) });
+  }
+
+  answer(): CompleteTreeOutput {
+    const results = this.#results;
+    const skipped = results.filter((one) => one.skipped === true).length;
+    const completed = results.filter((one) => one.applied).length;
+    const gateFailures = results.filter((one) => one.gateErrors !== undefined).length;
+    const total = results.length;
+    const failed = total - completed - skipped - gateFailures;
+    const parents = [...this.#cascaded.values()].slice(0, NAMED_MAX);
+    const freed = [...this.#unblocked.values()].slice(0, NAMED_MAX);
+    return {
+      ...fitResults(results),
+      summary: { total, completed, skipped, gateFailures, failed },
+      ...(parents.length === 0 ? {} : { cascaded: parents }),
+      ...(freed.length === 0 ? {} : { unblockedItems: freed }),
+    };
+  }
+
+  #push({ id, title }: TreeMemberRow, result: Omit<CompletedItem, "itemId" | "title">): void {
+    if (!result.applied && result.skippedReason !== CLOSED) this.#left.add(id);
+    this.#results.push({ itemId: id, title, ...result });
+  }
+
+  #skip(member: TreeMemberRow, skippedReason: string): void {
+    this.#push(member, { applied: false, skipped: true, skippedReason });
+  }
+
+  #follow(answer: Readonly<Record<string, unknown>>): void {
     for (const event of (answer["cascadeEvents"] ?? []) as readonly CascadeEvent[]) {
       const { itemId, title, targetRole, applied } = event;
       if (!applied || targetRole !== "terminal") continue;
-      if (inSet.has(itemId)) closedByCascade.add(itemId);
-      else cascaded.set(itemId, { itemId, title, targetRole });
+      if (this.#ancestorsOf.has(itemId)) this.#closedByCascade.add(itemId);
+      else this.#cascaded.set(itemId, { itemId, title, targetRole });
     }
     for (const { itemId, title } of (answer["unblockedItems"] ?? []) as readonly Named[])
-      if (!inSet.has(itemId)) unblocked.set(itemId, { itemId, title });
-  };
+      if (!this.#ancestorsOf.has(itemId)) this.#unblocked.set(itemId, { itemId, title });
+  }
 
-  const refuse = (member: TreeMemberRow, { refusal, blockers }: Refused): void => {
+  #refuse(member: TreeMemberRow, { refusal, blockers }: Refused): void {
     if (refusal.code === "invalid_transition" && refusal.from === "terminal") {
-      closed(member);
+      this.closed(member);
       return;
     }
     if (refusal.code === "invalid_transition" && refusal.from === "blocked") {
-      skip(member, "item is blocked");
+      this.#skip(member, "item is blocked");
       return;
     }
-    const element = refusalElement(member.id, trigger, refusal, blockers, deps.settings.onCancelled);
-    if (isInSet(refusal, member.id, element["blockers"])) {
-      skip(member, "dependency gate failed");
+    const element = refusalElement(member.id, this.#trigger, refusal, blockers, this.#onCancelled);
+    if (this.#isInSet(refusal, member.id, element["blockers"])) {
+      this.#skip(member, "dependency gate failed");
       return;
     }
     const {
@@ -89,52 +135,23 @@ export function createCompletionReport(
       ...shown
     } = element;
     const gateErrors = gateErrorsOf(refusal);
-    push(member, {
+    this.#push(member, {
       ...(shown as Omit<CompletedItem, "itemId">),
       ...(gateErrors === null ? {} : { gateErrors }),
     });
-  };
+  }
 
   /** Does it stand against an item only that others of the set are still open? */
-  const isInSet = (refusal: AdvanceRefusal, id: string, blockers: unknown): boolean => {
+  #isInSet(refusal: AdvanceRefusal, id: string, blockers: unknown): boolean {
     if (refusal.code === "dependency_blocked") {
       const open = (blockers ?? []) as readonly { readonly fromItemId: string }[];
-      return open.length > 0 && open.every(({ fromItemId }) => left.has(fromItemId));
+      return open.length > 0 && open.every(({ fromItemId }) => this.#left.has(fromItemId));
     }
-    return refusal.code === "open_children" && [...left].some((one) => ancestorsOf.get(one)?.includes(id));
-  };
-
-  return {
-    unknown(ref, error) {
-      results.push({ itemId: ref, applied: false, ...errorOf(error) });
-    },
-    closed,
-    add(member, outcome) {
-      if (outcome.kind === "applied" || outcome.kind === "replayed") {
-        followed(outcome.answer);
-        const replayed = outcome.kind === "replayed" ? { replayed: true } : {};
-        const label = outcome.answer["statusLabel"];
-        const labelled = typeof label === "string" ? { statusLabel: label } : {};
-        push(member, { applied: true, trigger, newRole: "terminal", ...labelled, ...replayed });
-      } else if (outcome.kind === "refused") refuse(member, outcome);
-      else push(member, { applied: false, ...errorOf(errorIn(outcome, member.id)) });
-    },
-    answer() {
-      const skipped = results.filter((one) => one.skipped === true).length;
-      const completed = results.filter((one) => one.applied).length;
-      const gateFailures = results.filter((one) => one.gateErrors !== undefined).length;
-      const total = results.length;
-      const failed = total - completed - skipped - gateFailures;
-      const parents = [...cascaded.values()].slice(0, NAMED_MAX);
-      const freed = [...unblocked.values()].slice(0, NAMED_MAX);
-      return {
-        ...fitResults(results),
-        summary: { total, completed, skipped, gateFailures, failed },
-        ...(parents.length === 0 ? {} : { cascaded: parents }),
-        ...(freed.length === 0 ? {} : { unblockedItems: freed }),
-      };
-    },
-  };
+    return (
+      refusal.code === "open_children" &&
+      [...this.#left].some((one) => this.#ancestorsOf.get(one)?.includes(id))
+    );
+  }
 }
 
 const CLOSED = "already terminal";
