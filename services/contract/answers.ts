@@ -115,6 +115,7 @@ export const elementFailure = answer({
   errorCode: z.string(),
   errorKind: z.string(),
   hint: z.string().optional(),
+  contendedItemId: id.optional(),
   details: z.record(z.string(), z.unknown()).optional(),
 });
 export type ElementFailure = z.output<typeof elementFailure>;

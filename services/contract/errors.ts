@@ -66,6 +66,8 @@ export interface ErrorBody {
   readonly message: string;
   readonly hint: string;
   readonly retryAfterMs?: number;
+  /** The item that somebody else has; also in the details. Where clients of task-orchestrator look for it. */
+  readonly contendedItemId?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -76,8 +78,14 @@ export function errorBody(error: MusterError): ErrorBody {
     message: error.message,
     hint: error.hint,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...contended(error.details),
     ...(error.details === undefined ? {} : { details: error.details }),
   };
+}
+
+function contended(details: MusterError["details"]): Pick<ErrorBody, "contendedItemId"> {
+  const id = details?.["contendedItemId"];
+  return typeof id === "string" ? { contendedItemId: id } : {};
 }
 
 /** The text of an error for a model or a terminal: code, cause, next step. */

@@ -18,6 +18,18 @@ export function oneLine(text: string, max = 200): string {
   return flat.length <= max ? flat : `${flat.slice(0, max - 1)}…`;
 }
 
+const EXCERPT_LENGTH = 8_000;
+const EXCERPT_SIZE_MAX_BYTES = 24_000;
+
+/** The beginning of a long text, which the structured answer has in full: bounded in bytes as sent. */
+export function excerpt(text: string): string {
+  let part = text.slice(0, EXCERPT_LENGTH);
+  while (new TextEncoder().encode(JSON.stringify(part)).length > EXCERPT_SIZE_MAX_BYTES + 2) {
+    part = part.slice(0, Math.floor(part.length / 2));
+  }
+  return part;
+}
+
 /** `key=value` for each part that is there. */
 export function facts(parts: Readonly<Record<string, unknown>>): string {
   return Object.entries(parts)

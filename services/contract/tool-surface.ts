@@ -16,6 +16,11 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.5.0",
+    date: "2026-12-01",
+    changes: ["manage_plan_documents: get of a long text in parts, with offset and nextOffset."],
+  },
+  {
     version: "1.4.0",
     date: "2026-12-01",
     changes: [
@@ -63,4 +68,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.4.0";
+export const TOOL_SURFACE_VERSION = "1.5.0";

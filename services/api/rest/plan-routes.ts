@@ -12,11 +12,24 @@ import { DOCUMENT_STATUSES } from "../../contract/documents.ts";
 import { planDto, ruleDto, ruleListDto } from "../../contract/rest/config-dtos.ts";
 import { pageOf, pageShape, toPage, toWindow } from "../../contract/rest/pages.ts";
 import { replayMark } from "./element.ts";
-import { quoted } from "./etag.ts";
-import { type Route, route } from "./route.ts";
+import { mismatch, quoted } from "./etag.ts";
+import { type Route, route, type Run } from "./route.ts";
 
 const AREA = "Projects";
 const page = pageShape(LIST_LIMIT_MAX);
+
+/** Operations answer a long text in parts; REST has it whole. */
+async function wholeText(run: Run, first: GetDocumentOutput): Promise<GetDocumentOutput> {
+  let document = first;
+  while (document.nextOffset !== undefined) {
+    const { rootId, slug, contentHash, body, nextOffset: offset } = document;
+    const part = { operation: "get", rootId, slug, offset } as const;
+    const next = (await run("manage_plan_documents", part)) as GetDocumentOutput;
+    if (next.contentHash !== contentHash) throw mismatch("the document changed while it was read");
+    document = { ...next, body: body + next.body };
+  }
+  return document;
+}
 
 export const PLAN_ROUTES: readonly Route[] = [
   route({
@@ -53,9 +66,10 @@ export const PLAN_ROUTES: readonly Route[] = [
     success: [{ status: 200, description: "The document", schema: planDto }],
     refusals: ["RESOURCE_NOT_FOUND", "VALIDATION_ERROR"],
     toInput: ({ params }) => ({ operation: "get", rootId: params["rootId"] ?? "", slug: params["slug"] }),
-    toResponse: (output) => {
-      const { contentHash, status } = output as GetDocumentOutput;
-      return { status: 200, body: output, headers: { etag: quoted(`doc-${contentHash}-${status}`) } };
+    toResponse: async (output, _request, run) => {
+      const { nextOffset: _next, ...document } = await wholeText(run, output as GetDocumentOutput);
+      const { contentHash, status } = document;
+      return { status: 200, body: document, headers: { etag: quoted(`doc-${contentHash}-${status}`) } };
     },
   }),
   route({

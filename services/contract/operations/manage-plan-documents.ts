@@ -13,7 +13,7 @@ import {
 } from "../documents.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
-import { bounded, facts } from "../rendering.ts";
+import { bounded, excerpt, facts } from "../rendering.ts";
 
 const OPERATIONS = ["stash", "get", "list"] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -27,7 +27,7 @@ const shape = z
     bodyFromFile: z.string().min(1).max(1_000).optional().describe("Instead of body."),
     status: z.enum(DOCUMENT_STATUSES).optional().describe("list."),
     limit: z.int().min(1).max(LIST_LIMIT_MAX).optional(),
-    offset: z.int().min(0).optional(),
+    offset: z.int().min(0).optional().describe("get: the text from here on, in characters."),
     actor: fields.actor.optional(),
     workerId: fields.workerId.optional(),
     requestId: fields.requestId.optional(),
@@ -41,7 +41,7 @@ const BELONGS: Readonly<Record<string, readonly Operation[]>> = {
   bodyFromFile: ["stash"],
   status: ["list"],
   limit: ["list"],
-  offset: ["list"],
+  offset: ["get", "list"],
 };
 
 function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
@@ -68,7 +68,11 @@ export type StashDocument = Common & {
   readonly body: string | null;
   readonly bodyFromFile: string | null;
 };
-export type GetDocument = Common & { readonly operation: "get"; readonly slug: string };
+export type GetDocument = Common & {
+  readonly operation: "get";
+  readonly slug: string;
+  readonly offset: number;
+};
 export type ListDocuments = Common & {
   readonly operation: "list";
   readonly status: Shape["status"] | null;
@@ -93,7 +97,7 @@ const input = shape.transform((call): ManagePlanDocumentsInput => {
         bodyFromFile: call.bodyFromFile ?? null,
       };
     case "get":
-      return { ...common, operation, slug };
+      return { ...common, operation, slug, offset: call.offset ?? 0 };
     case "list": {
       const { status = null, limit = LIST_LIMIT_DEFAULT, offset = 0 } = call;
       return { ...common, operation, status, limit, offset };
@@ -106,7 +110,13 @@ const stashed = documentHead.extend({
   changed: z.boolean(),
   replayed: z.boolean().optional(),
 });
-const got = answer({ ...documentShape, body: z.string() });
+const got = answer({
+  ...documentShape,
+  /** From the offset of the call on, as much as an answer holds. */
+  body: z.string(),
+  /** Where the next part begins; absent: that was the end. */
+  nextOffset: z.int().optional(),
+});
 const list = answer({
   rootId: id,
   plans: z.array(documentHead),
@@ -135,7 +145,10 @@ function render(result: ManagePlanDocumentsOutput): string {
       ...plans.map(headLine),
     ]);
   }
-  if ("body" in result) return bounded([headLine(result), result.body.slice(0, 8_000)]);
+  if ("body" in result) {
+    const { nextOffset } = result;
+    return bounded([`${headLine(result)} ${facts({ nextOffset })}`.trim(), excerpt(result.body)]);
+  }
   return `${result.changed ? "stored" : "unchanged"} ${headLine(result)}`;
 }
 

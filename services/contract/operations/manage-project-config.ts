@@ -6,7 +6,7 @@ import { crossField, type AddFault } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { unlisted } from "../listing-marks.ts";
-import { bounded, facts } from "../rendering.ts";
+import { bounded, excerpt, facts } from "../rendering.ts";
 
 const shape = z
   .strictObject({
@@ -100,7 +100,7 @@ function render(result: ManageProjectConfigOutput): string {
     const { relation, nextOffset } = result;
     return bounded([
       `configuration of ${rootId}: ${facts({ fingerprint, updatedAt, relation, nextOffset })}`,
-      result.configYaml.slice(0, 8_000),
+      excerpt(result.configYaml),
     ]);
   }
   return bounded([

@@ -13,7 +13,7 @@ import { readConfig } from "../../../db/stores/project-config-store.ts";
 import { fault } from "../../contract/errors.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
-import { PAGE_SIZE_MAX_BYTES, sizeOf } from "../queries/fit-page.ts";
+import { endOfPart } from "../queries/end-of-part.ts";
 import { requireItem } from "../resolve-items.ts";
 import { pushConfig } from "./push-config.ts";
 import { requireRoot } from "./require-root.ts";
@@ -50,25 +50,6 @@ async function getConfig(deps: EngineDeps, input: GetConfig, caller: Looker): Pr
       : { relation: relationOf(input.fingerprint.toLowerCase(), fingerprint, history) }),
     ...(end < text.length ? { nextOffset: end } : {}),
   };
-}
-
-/**
- * Longer texts come in parts, so that no answer is more than a model can take in. Counted in bytes as sent,
- * also to clients that get JSON within JSON: wide letters and quotes weigh several times what others do.
- */
-function endOfPart(text: string, offset: number): number {
-  let end = text.length;
-  for (;;) {
-    const size = sizeOf(JSON.stringify(text.slice(offset, end)));
-    if (size <= PAGE_SIZE_MAX_BYTES) break;
-    end = offset + Math.floor(((end - offset) * PAGE_SIZE_MAX_BYTES) / size);
-  }
-  return tearsCharacter(text, end) ? end - 1 : end;
-}
-
-/** Some characters take two places. */
-function tearsCharacter(text: string, end: number): boolean {
-  return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff;
 }
 
 function relationOf(

@@ -20,7 +20,9 @@ import { getNextStatus } from "../queries/get-next-status.ts";
 import { inSnapshot } from "../queries/snapshot.ts";
 import { requireItem } from "../resolve-items.ts";
 
-const SCHEMA_SIZE_MAX_BYTES = 30_000;
+const SCHEMA_SIZE_MAX_BYTES = 26_000;
+/** The titles above an item are as long as people write them. */
+const PATH_SIZE_MAX_BYTES = 16_000;
 
 export async function itemContext(
   deps: EngineDeps,
@@ -51,7 +53,7 @@ export async function itemContext(
   );
   return {
     mode: "item",
-    item: contextItem(row, ancestors),
+    item: contextItem(row, ancestors === null ? null : fitPage(ancestors, PATH_SIZE_MAX_BYTES)),
     schema: fitPage(
       schema.notes.map(({ key, role, required }) => ({
         key,

@@ -15,6 +15,7 @@ import type {
 import { requireRoot } from "../config/require-root.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { endOfPart } from "../queries/end-of-part.ts";
 import { requireItem } from "../resolve-items.ts";
 import { toDocumentHead } from "./document-answers.ts";
 import { stashDocument } from "./stash-document.ts";
@@ -37,7 +38,7 @@ export async function managePlanDocuments(
 
 async function getDocument(
   deps: EngineDeps,
-  { rootId, slug }: GetDocument,
+  { rootId, slug, offset }: GetDocument,
   caller: Looker,
 ): Promise<GetDocumentOutput> {
   const id = await requireItem(deps.db, rootId, caller);
@@ -48,7 +49,12 @@ async function getDocument(
       hint: "List its documents with manage_plan_documents, operation list.",
     });
   }
-  return { ...toDocumentHead(found), body: found.body };
+  const end = endOfPart(found.body, offset);
+  return {
+    ...toDocumentHead(found),
+    body: found.body.slice(offset, end),
+    ...(end < found.body.length ? { nextOffset: end } : {}),
+  };
 }
 
 async function listPage(

@@ -26,10 +26,17 @@ export function fitPage<T>(rows: readonly T[], budget = PAGE_SIZE_MAX_BYTES): T[
   return kept;
 }
 
-/** Bytes as sent. */
+/**
+ * Bytes as sent, in the dearer of the two forms. A client that gets JSON within the text pays for each
+ * quote, backslash and line break a second time, but for no text beside it: it has a quarter more room.
+ */
 export function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+  const json = JSON.stringify(value);
+  const within = Buffer.byteLength(JSON.stringify(json));
+  return Math.max(Buffer.byteLength(json), Math.ceil(within / WITHIN_TEXT));
 }
+
+const WITHIN_TEXT = 1.25;
 
 function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);

@@ -23,7 +23,8 @@ import type {
 } from "../../contract/overviews.ts";
 import { clipText } from "../../core/texts/clip-text.ts";
 import { requireItem } from "../resolve-items.ts";
-import { fitPage } from "./fit-page.ts";
+import { fitItem, ITEM_SIZE_MAX_BYTES } from "./fit-item.ts";
+import { fitPage, sizeOf } from "./fit-page.ts";
 import type { Looker } from "../access.ts";
 
 /** Children shown of each root; the counts beside them are exact. */
@@ -92,7 +93,8 @@ export async function overviewOfItem(handle: Handle, item: FullItem, input: Over
     CHILDREN_SIZE_MAX_BYTES,
   );
   return {
-    item,
+    // An item with few children is shown whole where it can be.
+    item: fitItem(item, ITEM_SIZE_MAX_BYTES - sizeOf(children)),
     // Of all children, also of those that are left out.
     childCounts: countsOf(counts.get(item.id) ?? []),
     children,

@@ -27,6 +27,7 @@ import type { Caller } from "../engine.ts";
 import { attribution, toVersion } from "../notes/note-answers.ts";
 import { requireItem } from "../resolve-items.ts";
 import { searchTexts } from "../search/search-texts.ts";
+import { endOfPart } from "./end-of-part.ts";
 import { fitPage, PAGE_SIZE_MAX_BYTES, sizeOf } from "./fit-page.ts";
 import { resolveFilter } from "./resolve-filter.ts";
 import { inSnapshot } from "./snapshot.ts";
@@ -73,8 +74,8 @@ async function getNote(handle: Handle, input: GetNote, caller: Looker): Promise<
   if (note === null) throw fault("RESOURCE_NOT_FOUND", `item ${itemId} has no note "${key}"`, NOT_FOUND);
   const { version } = input;
   const text = version === null ? asText(note) : await textOf(handle, { itemId, key }, version);
-  const body = fitBody(text.body, input.offset);
-  const end = input.offset + body.length;
+  const end = endOfPart(text.body, input.offset);
+  const body = text.body.slice(input.offset, end);
   return {
     id: note.id,
     itemId,
@@ -94,16 +95,6 @@ function asText(
   note: NoteRow,
 ): Pick<NoteTextRow, "role" | "version" | "body" | "at" | "actor" | "verification"> {
   return { ...note, at: note.modified_at };
-}
-
-/** As much of a body as an answer may hold; escaped, a character may take six bytes. */
-function fitBody(body: string, offset: number): string {
-  let part = body.slice(offset);
-  while (sizeOf(part) > PAGE_SIZE_MAX_BYTES) {
-    const share = PAGE_SIZE_MAX_BYTES / sizeOf(part);
-    part = part.slice(0, Math.floor(part.length * Math.min(share, 0.95)));
-  }
-  return part;
 }
 
 async function listPage(handle: Handle, input: ListNotes, caller: Looker): Promise<ListNotesOutput> {

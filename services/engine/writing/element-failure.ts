@@ -15,6 +15,7 @@ export function elementFailure(index: number, id: string | undefined, error: Mus
     errorKind: body.kind,
     hint: body.hint,
     ...(body.retryAfterMs === undefined ? {} : { retryAfterMs: body.retryAfterMs }),
+    ...(body.contendedItemId === undefined ? {} : { contendedItemId: body.contendedItemId }),
     ...(body.details === undefined ? {} : { details: body.details }),
   };
 }

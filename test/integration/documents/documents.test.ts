@@ -52,6 +52,24 @@ describeEachDatabase("documents of a project", (database) => {
     expect(await stash("q3", "\uFEFF# Two\n")).toMatchObject({ changed: false, updatedAt: second.updatedAt });
   });
 
+  it("a document that is longer than an answer comes in parts, which are the whole text", async () => {
+    // Quotes and characters of two places: neither may be cut through, nor weigh more than is sent.
+    const body = `# Plan\n${'"'.repeat(20_000)}${"𝔘".repeat(11_000)}`;
+    await stash("long", body);
+    let read = "";
+    let parts = 0;
+    for (let offset: number | undefined = 0; offset !== undefined; parts += 1) {
+      const input = { operation: "get", rootId: project.rootId, slug: "long", offset };
+      const part = (await engine.call("manage_plan_documents", input)) as GetDocumentOutput;
+      expect(part.body.isWellFormed()).toBe(true);
+      read += part.body;
+      offset = part.nextOffset;
+    }
+    expect(parts).toBeGreaterThan(1);
+    expect(read).toBe(body);
+    expect((await get("long")).nextOffset).toBeGreaterThan(0);
+  });
+
   it("documents are listed by slug without their texts, page by page and by status", async () => {
     for (const slug of ["b", "a", "rule/x"]) await stash(slug, "text");
     const first = await list({ limit: 2 });

@@ -85,7 +85,7 @@ describeEachDatabase("deleting and restoring items", (database) => {
       actor: actor("bob"),
       workerId: "s2",
     });
-    expect(refused.failures).toMatchObject([{ errorCode: "item_held", details: { contendedItemId: child } }]);
+    expect(refused.failures).toMatchObject([{ errorCode: "item_held", contendedItemId: child }]);
     expect(JSON.stringify(refused)).not.toContain("ann-the-holder");
     expect(await bench.exists(child)).toBe(true);
     const mine = await bench.deleteItems([parent], {

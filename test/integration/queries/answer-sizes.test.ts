@@ -13,8 +13,17 @@ import { plantGraph } from "../../support/fixtures.ts";
 const ANSWER_TOKENS_MAX = 25_000;
 const NEXT_TOKENS_MAX = 1_500;
 
-/** Three bytes in one place of a length: nothing weighs more. */
-const wide = (length: number): string => "漢".repeat(length);
+/** One character to fill texts with, and how many of them a long text holds. */
+interface Filling {
+  readonly character: string;
+  readonly bodyLength: number;
+  readonly configLength: number;
+}
+
+/** Three bytes in one place of a length: nothing weighs more where lengths are counted. */
+const WIDE: Filling = { character: "漢", bodyLength: 21_800, configLength: 43_000 };
+/** One byte that is two in JSON, and four in JSON within the text of an answer. */
+const QUOTES: Filling = { character: '"', bodyLength: 65_000, configLength: 130_000 };
 
 describeEachDatabase("what a read costs", (database) => {
   let engine: TestEngine;
@@ -52,7 +61,11 @@ describeEachDatabase("what a read costs", (database) => {
     });
   });
 
-  describe("over the worst that can be written", () => {
+  describe.each([
+    ["the widest letters", WIDE],
+    ["quotes", QUOTES],
+  ])("over the worst that can be written, in %s", (_name, filling) => {
+    const wide = (length: number): string => filling.character.repeat(length);
     let root = "";
     let parent = "";
     let leaf = "";
@@ -88,7 +101,7 @@ describeEachDatabase("what a read costs", (database) => {
         leaves.slice(100).flatMap((from) => leaves.slice(0, 100).map((to) => ({ from, to }))),
       );
       blocker = leaves.at(-1) ?? "";
-      await writeLongTexts(engine, root, parent);
+      await writeLongTexts(engine, root, parent, filling);
     }, 120_000);
 
     it.each([
@@ -183,8 +196,13 @@ describeEachDatabase("what a read costs", (database) => {
 });
 
 /** Fifty notes, a plan and a configuration, each as long as it may be. */
-async function writeLongTexts(engine: TestEngine, rootId: string, itemId: string): Promise<void> {
-  const body = `needle ${wide(21_800)}`;
+async function writeLongTexts(
+  engine: TestEngine,
+  rootId: string,
+  itemId: string,
+  { character, bodyLength, configLength }: Filling,
+): Promise<void> {
+  const body = `needle ${character.repeat(bodyLength)}`;
   for (let n = 0; n < 50; n += 10) {
     const notes = Array.from({ length: 10 }, (_, m) => ({
       itemId,
@@ -195,6 +213,6 @@ async function writeLongTexts(engine: TestEngine, rootId: string, itemId: string
     await engine.call("manage_notes", { operation: "upsert", notes });
   }
   await engine.call("manage_plan_documents", { operation: "stash", rootId, slug: "plan", body });
-  const configYaml = `work_item_schemas: {}\n# ${wide(43_000)}\n`;
+  const configYaml = `work_item_schemas: {}\n# ${character.repeat(configLength)}\n`;
   await engine.call("manage_project_config", { operation: "push", rootId, configYaml });
 }
