@@ -22,6 +22,7 @@ import * as operators from "./migrations/0014-operators.ts";
 import * as events from "./migrations/0015-events.ts";
 import * as remindersAndSchedules from "./migrations/0016-reminders-and-schedules.ts";
 import * as timeAndTrouble from "./migrations/0017-time-and-trouble.ts";
+import * as webhooks from "./migrations/0018-webhooks.ts";
 import type { Database } from "./schema.ts";
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -42,6 +43,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0015-events": events,
   "0016-reminders-and-schedules": remindersAndSchedules,
   "0017-time-and-trouble": timeAndTrouble,
+  "0018-webhooks": webhooks,
 };
 
 const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

@@ -41,6 +41,8 @@ export async function runApi(command: ApiCommand): Promise<void> {
       configFiles: configFilesOf(config),
       filesDir: config.filesDir,
       resourceLeases: config.resourceLeasesEnforced,
+      privateWebhooks: config.webhooksAllowPrivate,
+      secretKey: config.secretKey,
       degradedModePolicy: config.degradedModePolicy,
       accessTokens: accessTokensOf(config, () => url),
       watcher: metrics,

@@ -44,6 +44,11 @@ import { queryNotes } from "./operations/query-notes.ts";
 import { queryRules } from "./operations/query-rules.ts";
 import { revokeClaims } from "./operations/revoke-claims.ts";
 import { discardDead, replayDead } from "./operations/settle-dead.ts";
+import { deleteWebhook, pauseWebhook } from "./operations/change-webhook.ts";
+import { createWebhook } from "./operations/create-webhook.ts";
+import { listDeliveries } from "./operations/list-deliveries.ts";
+import { listWebhooks } from "./operations/list-webhooks.ts";
+import { discardDeliveries, replayDeliveries } from "./operations/settle-deliveries.ts";
 
 const byName = {
   claim_item: claimItem,
@@ -87,6 +92,13 @@ const byName = {
   replay_dead: replayDead,
   discard_dead: discardDead,
   list_trash: listTrash,
+  create_webhook: createWebhook,
+  list_webhooks: listWebhooks,
+  pause_webhook: pauseWebhook,
+  delete_webhook: deleteWebhook,
+  list_deliveries: listDeliveries,
+  replay_deliveries: replayDeliveries,
+  discard_deliveries: discardDeliveries,
 } as const;
 
 export type OperationName = keyof typeof byName;

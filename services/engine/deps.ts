@@ -37,6 +37,10 @@ export interface EngineSettings {
   /** How many calls one flush may carry. */
   readonly maxBatch: number;
   readonly retention: RetentionWindows;
+  /** Seals the secrets of webhooks; null: there can be none. */
+  readonly secretKey: string | null;
+  /** Webhooks may point to private and local addresses. */
+  readonly privateWebhooks: boolean;
   /** Where `bodyFromFile` reads from; null: it is off. */
   readonly filesDir: string | null;
 }
@@ -48,6 +52,8 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   maxWaiters: 1_000,
   maxBatch: 64,
   retention: DEFAULT_RETENTION,
+  secretKey: null,
+  privateWebhooks: false,
   filesDir: null,
 };
 

@@ -9,7 +9,7 @@ import { migrate, missingMigrations, NewerSchemaError } from "../../db/migrate.t
 import { type OpenDatabase, openDatabase, type PoolUse } from "../../db/open.ts";
 import { sqlState } from "../../db/transaction.ts";
 import { createLocalCoordination } from "../coordination/local/local-coordination.ts";
-import type { Coordination, Counters } from "../coordination/port.ts";
+import type { Coordination, Counters, WakeUps } from "../coordination/port.ts";
 import { ConfigError, UnavailableError } from "../runtime/exit.ts";
 import { type Check, CheckFailure } from "../runtime/health.ts";
 import type { Lifecycle } from "../runtime/lifecycle.ts";
@@ -46,6 +46,7 @@ import { createInstants, type Instants } from "./instants.ts";
 import { type Credentials, createCredentials } from "./tokens/credentials.ts";
 import { settingsOf } from "./settings-of.ts";
 import { sharedSecret } from "./shared-secret.ts";
+import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 export interface EngineOptions {
   /** PostgreSQL; without it, the embedded database in `databasePath`. */
@@ -58,6 +59,10 @@ export interface EngineOptions {
   readonly configFiles?: { readonly paths: readonly string[]; readonly required: boolean };
   /** Folder that `bodyFromFile` reads from; off without. */
   readonly filesDir?: string | undefined;
+  /** Seals the secrets of webhooks; without it there can be none. */
+  readonly secretKey?: string | undefined;
+  /** Webhooks may point to private and local addresses. */
+  readonly privateWebhooks?: boolean | undefined;
   /** False takes no resources; what was taken is still let go of. True if it does not say. */
   readonly resourceLeases?: boolean | undefined;
   /** Wins over what the configuration file says. */
@@ -76,6 +81,8 @@ export interface OpenEngine {
   /** Whom clients get access tokens from. */
   readonly authorizationServers: readonly string[];
   /** Counts for all replicas. */
+  readonly wakeUps: WakeUps;
+  readonly webhooks: Webhooks;
   readonly counters: Counters;
   /** Waits for the database and checks its schema, or brings it up to date. Answers what it migrated. */
   prepare(options: { readonly migrate: boolean }): Promise<readonly string[]>;
@@ -134,6 +141,8 @@ export async function openEngine(lifecycle: Lifecycle, options: EngineOptions): 
     credentials,
     authorizationServers: accessTokens?.authorizationServers ?? [],
     counters: coordination.counters,
+    wakeUps: coordination.wakeUps,
+    webhooks: createWebhooks(deps),
     async prepare(how) {
       const migrated = await connectWithRetry(() => prepareSchema(database, how.migrate), {
         name: database.kind === "pg" ? "PostgreSQL" : "the embedded database",

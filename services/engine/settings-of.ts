@@ -6,10 +6,12 @@ import { DEFAULT_SETTINGS, type EngineSettings } from "./deps.ts";
 interface ProcessSettings {
   readonly filesDir?: string | undefined;
   readonly resourceLeases?: boolean | undefined;
+  readonly secretKey?: string | undefined;
+  readonly privateWebhooks?: boolean | undefined;
 }
 
 export function settingsOf(
-  { filesDir, resourceLeases }: ProcessSettings,
+  { filesDir, resourceLeases, secretKey, privateWebhooks }: ProcessSettings,
   { identity, retention }: ServerConfig,
 ): EngineSettings {
   return {
@@ -17,6 +19,8 @@ export function settingsOf(
     retention,
     identity: identity ?? DEFAULT_SETTINGS.identity,
     filesDir: filesDir ?? null,
+    secretKey: secretKey ?? null,
+    privateWebhooks: privateWebhooks ?? DEFAULT_SETTINGS.privateWebhooks,
     resourceLeases: resourceLeases ?? DEFAULT_SETTINGS.resourceLeases,
   };
 }

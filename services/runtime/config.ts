@@ -15,6 +15,7 @@ import {
   listening,
   observing,
   reaching,
+  sealing,
   storing,
   VARIABLES,
 } from "./settings.ts";
@@ -73,6 +74,7 @@ export const apiConfig = z
 
 /** `muster scheduler`: one of several; nobody calls it. */
 export const schedulerConfig = z.object({
+  ...sealing,
   ...storing,
   databaseUrl: storing.databaseUrl.unwrap(),
   redisUrl: coordinating.redisUrl.unwrap(),

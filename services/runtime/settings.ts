@@ -32,6 +32,7 @@ export const VARIABLES = Object.freeze({
   metricsPort: { name: "MUSTER_METRICS_PORT" },
   logLevel: { name: "MUSTER_LOG_LEVEL" },
   degradedModePolicy: { name: "DEGRADED_MODE_POLICY" },
+  webhooksAllowPrivate: { name: "MUSTER_WEBHOOKS_ALLOW_PRIVATE" },
   resourceLeasesEnforced: { name: "RESOURCE_LEASES_ENFORCED" },
   urls: { name: "MUSTER_URL" },
   token: { name: "MUSTER_TOKEN", secret: true },
@@ -79,6 +80,14 @@ const path = z.string().transform((value) => (isAbsolute(value) ? value : resolv
 
 const httpUrl = urlOf(/^https?$/, "http://127.0.0.1:3001");
 
+const secretKey = z
+  .string()
+  .min(32, "must have 32 characters or more")
+  .optional()
+  .describe(
+    "Signs session ids and seals the secrets of webhooks; the same for all processes. Alone, it is made and kept in the data directory.",
+  );
+
 /** Where it can be reached, and by whom. */
 export const listening = {
   host: z
@@ -96,13 +105,7 @@ export const listening = {
   allowedHosts: listOf(z.string())
     .default([])
     .describe("Values of the Host header that are accepted besides its own address (comma-separated)."),
-  secretKey: z
-    .string()
-    .min(32, "must have 32 characters or more")
-    .optional()
-    .describe(
-      "Signs session ids; the same on all replicas. Alone, it is made and kept in the data directory.",
-    ),
+  secretKey,
 };
 
 const callsPerMinute = z.coerce
@@ -154,6 +157,9 @@ export const coordinating = {
     .describe("Redis 7 or newer, or Valkey, with the policy noeviction. Needed by more than one process."),
 };
 
+/** What a process that nobody calls has to know all the same. */
+export const sealing = { secretKey };
+
 /** How it behaves. */
 export const behaving = {
   configFile: path.optional().describe("Configuration file, instead of config.yaml in the data directory."),
@@ -166,6 +172,11 @@ export const behaving = {
     .describe(
       "What to do with an actor whose proof cannot be checked now; wins over the configuration file.",
     ),
+  webhooksAllowPrivate: z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .transform((text) => text === "true")
+    .default(false)
+    .describe("true lets webhooks point to private and local addresses, and to plain http."),
   resourceLeasesEnforced: z
     // Not zod's own reader of booleans: its faults would hide those of settings that depend on each other.
     .enum(["true", "false"], { error: "must be true or false" })

@@ -8,6 +8,8 @@ import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
 import { createBullmqInstants } from "./bullmq-instants.ts";
 import { createScheduler } from "./create-scheduler.ts";
+import { createWebhookLoop } from "./webhook-loop.ts";
+import { createWebhookSender } from "./webhook-sender.ts";
 
 export interface SchedulerCommand {
   /** Bring the database up to date first. */
@@ -28,6 +30,8 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
       applicationName: "muster scheduler",
       configFiles: configFilesOf(config),
       watcher: metrics,
+      privateWebhooks: config.webhooksAllowPrivate,
+      secretKey: config.secretKey,
       log,
     });
     await startMetrics(lifecycle, metrics, { ...opened, config, log });
@@ -43,6 +47,13 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
       "sweep",
       () => scheduler.start(),
       () => scheduler.stop(),
+    );
+    const send = createWebhookSender({ allowPrivate: config.webhooksAllowPrivate });
+    const webhooks = createWebhookLoop({ ...opened, send, log });
+    await lifecycle.own(
+      "webhooks",
+      () => webhooks.start(),
+      () => webhooks.stop(),
     );
     await opened.announce("scheduler");
     const line = command.json

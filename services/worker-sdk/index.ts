@@ -30,6 +30,12 @@ export {
 export { runCommandWorker, type CommandWorkerOptions, type CommandWorkerReport } from "./command-worker.ts";
 export type { EventFunc, WorkerEvent } from "./events.ts";
 export { createStderrLog, type Log } from "./log.ts";
+export {
+  verifyWebhook,
+  type VerifyWebhookInput,
+  type WebhookRefusal,
+  type WebhookVerdict,
+} from "./webhooks.ts";
 export { VERSION } from "./version.ts";
 export type {
   AdvanceItemOutput,

@@ -16,6 +16,7 @@ import { PROJECT_CONFIG_ROUTES } from "./project-config-routes.ts";
 import type { Route } from "./route.ts";
 import { TOKEN_ROUTES } from "./token-routes.ts";
 import { SEARCH_ROUTES } from "./search-routes.ts";
+import { WEBHOOK_ROUTES } from "./webhook-routes.ts";
 
 export const API_BASE = "/api/v1";
 
@@ -33,4 +34,5 @@ export const ROUTES: readonly Route[] = Object.freeze([
   ...CONFIG_ROUTES,
   ...MENDING_ROUTES,
   ...TOKEN_ROUTES,
+  ...WEBHOOK_ROUTES,
 ]);

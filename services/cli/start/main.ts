@@ -20,6 +20,8 @@ import { createPacedLoop } from "../../runtime/paced-loop.ts";
 import { connectWithRetry } from "../../runtime/retry.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { createScheduler } from "../../scheduler/create-scheduler.ts";
+import { createWebhookLoop } from "../../scheduler/webhook-loop.ts";
+import { createWebhookSender } from "../../scheduler/webhook-sender.ts";
 import { createLocalInstants } from "../../scheduler/local-instants.ts";
 import { type Activity, createActivity } from "../../api/activity.ts";
 import { bannerJson, bannerText, type Started } from "./banner.ts";
@@ -50,6 +52,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
   );
   await becomeSoleProcess(lifecycle, config, log);
   let url = "";
+  const secretKey = config.secretKey ?? directory.secretKey();
   const opened = await openEngine(lifecycle, {
     databaseUrl: config.databaseUrl,
     databasePath: directory.databasePath,
@@ -58,6 +61,8 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     configFiles: configFilesOf(config),
     filesDir: config.filesDir,
     resourceLeases: config.resourceLeasesEnforced,
+    privateWebhooks: config.webhooksAllowPrivate,
+    secretKey: secretKey,
     degradedModePolicy: config.degradedModePolicy,
     accessTokens: accessTokensOf(config, () => url),
     log,
@@ -69,7 +74,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
   const served = await serve(lifecycle, config, log, {
     ...opened,
     activity,
-    secretKey: config.secretKey ?? directory.secretKey(),
+    secretKey,
   });
   const { health } = served;
   url = served.url;
@@ -92,6 +97,13 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
     "sweep",
     () => scheduler.start(),
     () => scheduler.stop(),
+  );
+  const send = createWebhookSender({ allowPrivate: config.webhooksAllowPrivate });
+  const webhooks = createWebhookLoop({ ...opened, send, log });
+  await lifecycle.own(
+    "webhooks",
+    () => webhooks.start(),
+    () => webhooks.stop(),
   );
   // The embedded database has this one process, which nobody else can look past.
   if (config.databaseUrl !== undefined) await opened.announce("alone");

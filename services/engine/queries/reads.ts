@@ -21,6 +21,7 @@ import { listTransitions } from "./list-transitions.ts";
 import { queryDependencies } from "./query-dependencies.ts";
 import { queryItems } from "./query-items.ts";
 import { queryNotes } from "./query-notes.ts";
+import { listDeliveries, listWebhooks } from "../webhooks/manage-webhooks.ts";
 
 type Read = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -53,5 +54,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     query_audit: read<"query_audit">(queryAudit),
     list_tokens: read<"list_tokens">(listTokens),
     list_lease_history: read<"list_lease_history">(listLeaseHistory),
+    list_webhooks: read<"list_webhooks">(listWebhooks),
+    list_deliveries: read<"list_deliveries">(listDeliveries),
   };
 }

@@ -16,6 +16,13 @@ import { drainAgent } from "../operating/drain-agent.ts";
 import { revokeClaims } from "../operating/revoke-claims.ts";
 import { discardDead, replayDead } from "../operating/settle-dead.ts";
 import { createWorkTree } from "../trees/create-work-tree.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  discardDeliveries,
+  pauseWebhook,
+  replayDeliveries,
+} from "../webhooks/manage-webhooks.ts";
 
 type Write = (input: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
@@ -44,6 +51,11 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     discard_dead: write<"discard_dead">(discardDead),
     manage_reminders: write<"manage_reminders">(manageReminders),
     manage_schedules: write<"manage_schedules">(manageSchedules),
+    create_webhook: write<"create_webhook">(createWebhook),
+    pause_webhook: write<"pause_webhook">(pauseWebhook),
+    delete_webhook: write<"delete_webhook">(deleteWebhook),
+    replay_deliveries: write<"replay_deliveries">(replayDeliveries),
+    discard_deliveries: write<"discard_deliveries">(discardDeliveries),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }
