@@ -61,7 +61,6 @@ export interface EngineOptions {
   readonly filesDir?: string | undefined;
   /** Seals the secrets of webhooks; without it there can be none. */
   readonly secretKey?: string | undefined;
-  /** Webhooks may point to private and local addresses. */
   readonly privateWebhooks?: boolean | undefined;
   /** False takes no resources; what was taken is still let go of. True if it does not say. */
   readonly resourceLeases?: boolean | undefined;

@@ -88,7 +88,7 @@ const lookupPublic: LookupFunction = (hostname, options, callback) => {
     const [first] = addresses;
     // One that is private among others is enough: which of them is taken is not for us to say.
     const refused = first === undefined || addresses.some(({ address }) => !isPublicAddress(address));
-    if (refused) return callback(new Forbidden(PRIVATE) as NodeJS.ErrnoException, "", 0);
+    if (refused) return callback(new Forbidden(PRIVATE), "", 0);
     if (options.all === true) return callback(null, addresses);
     callback(null, first.address, first.family);
   });

@@ -6,6 +6,8 @@ import type {
   ListDeliveriesOutput,
   ListedDelivery,
 } from "../../../services/contract/operations/list-deliveries.ts";
+import type { ListWebhooksOutput } from "../../../services/contract/operations/list-webhooks.ts";
+import type { ListedWebhook } from "../../../services/contract/webhooks.ts";
 import { DEFAULT_SETTINGS } from "../../../services/engine/deps.ts";
 import { createWebhooks, type Webhooks } from "../../../services/engine/webhooks/webhooks.ts";
 import { createWebhookLoop } from "../../../services/scheduler/webhook-loop.ts";
@@ -53,12 +55,13 @@ describeEachDatabase("webhooks", (database) => {
     return async () => {
       await loop.stop();
       await receiver[Symbol.asyncDispose]();
-      for (const { webhookId } of (await engine.call("list_webhooks", {})).webhooks)
-        await engine.call("delete_webhook", { webhookId });
+      for (const { webhookId } of await hooks()) await engine.call("delete_webhook", { webhookId });
       await engine.close();
     };
   });
 
+  const hooks = async (): Promise<readonly ListedWebhook[]> =>
+    ((await engine.call("list_webhooks", {})) as ListWebhooksOutput).webhooks;
   const hook = async (more: object = {}): Promise<CreateWebhookOutput> =>
     (await engine.call("create_webhook", { url: receiver.url, ...more })) as CreateWebhookOutput;
   const item = async (title: string): Promise<string> => {
@@ -147,7 +150,7 @@ describeEachDatabase("webhooks", (database) => {
     await database().advance(3_600_000);
     await settled();
     expect(receiver.received).toHaveLength(1);
-    expect((await engine.call("list_webhooks", {})).webhooks).toMatchObject([{ pending: 1, dead: 1 }]);
+    expect(await hooks()).toMatchObject([{ pending: 1, dead: 1 }]);
     const [dead] = await deliveries({ state: "dead" });
     expect(dead).toMatchObject({
       lastStatus: 400,
