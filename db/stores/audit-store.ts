@@ -18,7 +18,8 @@ export interface AuditEntry {
     | "dependency.deleted"
     | "claim.revoked"
     | "agent.drained"
-    | "agent.undrained";
+    | "agent.undrained"
+    | "breaker.reset";
   /** Null for what concerns no item. */
   readonly itemId: string | null;
   readonly rootId: string | null;

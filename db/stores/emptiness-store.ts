@@ -28,14 +28,28 @@ export interface Emptiness {
   readonly containers: number;
   /** What they have to have in work is taken. */
   readonly resources: number;
+  /** In a root whose environment is broken. */
+  readonly paused: number;
+  /** How many such roots there are among all that match, whatever else stands in the way. */
+  readonly pausedRoots: number;
+  /** When the first of them is probed; null while a probe is under way. */
+  readonly probeAt: number | null;
   /** When something that is in the way now goes by itself: the first wait or claim to end. Milliseconds of the database's clock. */
   readonly nextAt: number | null;
   readonly now: number;
 }
 
+type Apart = "nextAt" | "now" | "probeAt" | "pausedRoots" | "ancestorClaimed" | "dependencyBlocked";
 type Row = {
-  [K in Exclude<keyof Emptiness, "nextAt" | "now" | "ancestorClaimed" | "dependencyBlocked">]: number;
-} & { ancestor_claimed: number; dependency_blocked: number; next_at: Date | null; now: Date };
+  [K in Exclude<keyof Emptiness, Apart>]: number;
+} & {
+  ancestor_claimed: number;
+  dependency_blocked: number;
+  paused_roots: number;
+  probe_at: Date | null;
+  next_at: Date | null;
+  now: Date;
+};
 
 /** When the first of the leases that are in the way will have ended, if nobody is heard. */
 const SOONEST_LEASE = `select min(case when h.agent is null then l.expires_at
@@ -58,11 +72,12 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
   const container = query.containers ? "false" : "s.open_children > 0";
   const text = `
     with matching as materialized (
-      select s.agent, s.expires_at, s.available_at, s.ancestors, s.resources,
+      select s.agent, s.expires_at, s.available_at, s.ancestors, s.resources, s.root_id,
         case
           when s.agent is not null then 'claimed'
           when s.blockers > 0 or s.ancestor_blockers > 0 then 'dependency_blocked'
           when ${container} then 'containers'
+          when s.root_id = any((select muster_paused_roots())::uuid[]) then 'paused'
           when s.available_at > muster_now() then 'waiting'
           when not s.needs <@ ${capabilities} then 'capabilities'
           when s.assignee is distinct from ${agent} and s.assignee is not null then 'assignee'
@@ -75,6 +90,10 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       from item_state s
       where s.role = any(${roles}) and ${filter}${narrowed}
       limit ${COUNT_CAP}
+    ), paused_roots as materialized (
+      select b.root_id, case when b.probe_item is null then b.probe_at end as probe_at
+      from unnest((select muster_paused_roots())) as p(root_id) join root_breakers b on b.root_id = p.root_id
+      where exists (select 1 from matching m where m.root_id = p.root_id)
     )
     select count(*)::int as matching,
       count(*) filter (where reason = 'claimed')::int as claimed,
@@ -86,7 +105,11 @@ export async function findEmptiness(handle: Handle, query: EmptinessQuery): Prom
       count(*) filter (where reason = 'independence')::int as independence,
       count(*) filter (where reason = 'containers')::int as containers,
       count(*) filter (where reason = 'resources')::int as resources,
+      count(*) filter (where reason = 'paused')::int as paused,
+      (select count(*) from paused_roots)::int as paused_roots,
+      (select min(probe_at) from paused_roots) as probe_at,
       least(
+        (select min(probe_at) from paused_roots),
         min(available_at) filter (where reason = 'waiting'),
         -- Held work comes back to the queue when its holder is gone, so it counts whatever role is asked for.
         (select case when s.expires_at > muster_now() then s.expires_at
@@ -117,6 +140,9 @@ function toEmptiness(row: Row): Emptiness {
     independence: row.independence,
     containers: row.containers,
     resources: row.resources,
+    paused: row.paused,
+    pausedRoots: row.paused_roots,
+    probeAt: row.probe_at?.getTime() ?? null,
     nextAt: row.next_at?.getTime() ?? null,
     now: row.now.getTime(),
   };

@@ -14,6 +14,7 @@ interface Opening {
   readonly busy: readonly string[] | null;
   readonly concerns: readonly ConcernRow[] | null;
   readonly drained: readonly string[] | null;
+  readonly breakers: readonly string[] | null;
 }
 
 interface ConcernRow {
@@ -47,6 +48,8 @@ export interface OpenedClaims {
   readonly particular: ReadonlySet<string>;
   /** Agents that may take nothing new. */
   readonly drained: ReadonlySet<string>;
+  /** Roots that have a breaker. */
+  readonly breakers: ReadonlySet<string>;
 }
 
 export interface OpenClaims {
@@ -72,7 +75,7 @@ export async function openClaims(handle: Handle, input: OpenClaims): Promise<Ope
     identity === "actor",
   ]);
   if (!row) throw new Error("opening answered nothing");
-  const { used, busy, concerns, drained } = row.opening;
+  const { used, busy, concerns, drained, breakers } = row.opening;
   const held: HeldItem[] = [];
   const particular = new Set<string>();
   for (const { item_id: itemId, agent, session, container } of concerns ?? []) {
@@ -86,5 +89,6 @@ export async function openClaims(handle: Handle, input: OpenClaims): Promise<Ope
     held,
     particular,
     drained: new Set(drained ?? []),
+    breakers: new Set(breakers ?? []),
   };
 }

@@ -60,6 +60,8 @@ export function offeredTo(asker: SelectorAsker, startable: boolean, parameters: 
     `(s.assignee is null or s.assignee = ${agent})`,
     // Last of the cheap ones: almost no row says anything here.
     `(s.review_excludes is null or s.role <> 'review' or (${agent} = any(s.review_excludes)) is not true)`,
+    // Nobody's in particular: in a root whose environment is broken.
+    `not (s.root_id = any((select muster_paused_roots())::uuid[]))`,
     ...(startable ? [`(s.role <> 'queue' or s.start_gate_open)`] : []),
     // Work that nobody holds goes on with what it needs, or not at all.
     `(s.resources is null${startable ? "" : " or s.role <> 'work'"} or muster_resources_free(s.item_id, s.resources))`,

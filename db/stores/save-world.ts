@@ -6,6 +6,7 @@
  * The sequence number of an event is taken here, after every lock, so that the events of
  * one item are in order.
  */
+import { TROUBLE_WINDOW_MS } from "../../services/core/breaker.ts";
 import type { ItemState } from "../../services/core/state.ts";
 import type { Tally, World } from "../../services/core/world.ts";
 import { Column, type ColumnType, type ColumnValue } from "../binary-array.ts";
@@ -83,11 +84,40 @@ const ENDED: Part<World["ended"][number]> = {
     ["fence", "int8", (a) => a.fence],
     ["reason", "text", (a) => a.reason],
     ["detail", "text", (a) => a.detail],
+    ["failure", "text", (a) => a.failure],
   ],
-  sql: (rows) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail,
+  sql: (
+    rows,
+  ) => `update attempts a set ended_at = ${NOW}, end_reason = c.reason, detail = c.detail, failure = c.failure,
       ended_xid = pg_current_xact_id()
     from ${rows} where a.item_id = c.item_id and a.fence = c.fence and a.ended_at is null`,
 };
+
+interface RootEnd {
+  readonly rootId: string;
+  readonly environment: boolean;
+}
+
+// Good ends are written only beside bad ones: where nothing fails, this looks into an empty index.
+const ROOT_ENDED: Part<RootEnd> = {
+  columns: [
+    ["root_id", "uuid", (e) => e.rootId],
+    ["environment", "bool", (e) => e.environment],
+  ],
+  sql: (rows) => `insert into root_ends (root_id, at, environment)
+    select c.root_id, ${NOW}, c.environment from ${rows}
+    where c.environment or exists (select 1 from root_ends e where e.root_id = c.root_id
+      and e.at > ${NOW} - interval '${TROUBLE_WINDOW_MS} milliseconds')`,
+};
+
+/** Ends that say something about the environment: those that got through, and those that failed. */
+function rootEnds(world: World): RootEnd[] {
+  return world.ended.flatMap(({ itemId, reason, failure }) => {
+    const rootId = world.find(itemId)?.rootId;
+    const tells = reason === "completed" || reason === "failed";
+    return tells && rootId !== undefined ? [{ rootId, environment: failure === "environment" }] : [];
+  });
+}
 
 type Opened = World["opened"][number] & { readonly end: World["ended"][number] | undefined };
 
@@ -209,6 +239,7 @@ export async function saveWorld(
       [...world.tallies].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     )
     .add(ENDED, world.ended)
+    .add(ROOT_ENDED, rootEnds(world))
     .add(
       OPENED,
       world.opened.map((attempt) => withEnd(world, attempt)),

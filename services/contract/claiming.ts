@@ -77,6 +77,9 @@ export const excludedCounts = answer({
   dead: z.int().optional(),
   containers: z.int().optional(),
   resources: z.int().optional(),
+  /** In roots where claiming is paused, since their environment is broken; and how many such roots there are. */
+  paused: z.int().optional(),
+  pausedRoots: z.int().optional(),
   busy: z.int().optional(),
 });
 export type ExcludedCounts = z.output<typeof excludedCounts>;

@@ -75,6 +75,9 @@ export const LIST_LIMIT_MAX = 100;
 /** Items in full on a page of REST. */
 export const ITEM_PAGE_MAX = 200;
 export const LIST_LIMIT_DEFAULT = 50;
+/** Entries of each section of a report, and how far back it goes. */
+export const REPORT_LIMIT_DEFAULT = 20;
+export const REPORT_DAYS_MAX = 90;
 export const SEARCH_LIMIT_DEFAULT = 20;
 export const QUERY_LENGTH_MAX = 500;
 export const QUERY_TOKENS_MAX = 16;

@@ -17,8 +17,10 @@ import { getBlockedItems } from "./operations/get-blocked-items.ts";
 import { getContext } from "./operations/get-context.ts";
 import { getNextItem } from "./operations/get-next-item.ts";
 import { getNextStatus } from "./operations/get-next-status.ts";
+import { getReport } from "./operations/get-report.ts";
 import { listAgents } from "./operations/list-agents.ts";
 import { listAttempts } from "./operations/list-attempts.ts";
+import { listBreakers } from "./operations/list-breakers.ts";
 import { listDead } from "./operations/list-dead.ts";
 import { listTrash } from "./operations/list-trash.ts";
 import { listItems } from "./operations/list-items.ts";
@@ -30,6 +32,7 @@ import { listTransitions } from "./operations/list-transitions.ts";
 import { manageDependencies } from "./operations/manage-dependencies.ts";
 import { manageItems } from "./operations/manage-items.ts";
 import { releaseLeases } from "./operations/release-leases.ts";
+import { resetBreaker } from "./operations/reset-breaker.ts";
 import { revokeToken } from "./operations/revoke-token.ts";
 import { rotateToken } from "./operations/rotate-token.ts";
 import { manageNotes } from "./operations/manage-notes.ts";
@@ -69,6 +72,7 @@ const byName = {
   complete_tree: completeTree,
   manage_plan_documents: managePlanDocuments,
   query_rules: queryRules,
+  get_report: getReport,
   describe_config: describeConfig,
   delete_project_config: deleteProjectConfig,
   manage_reminders: manageReminders,
@@ -99,6 +103,8 @@ const byName = {
   list_deliveries: listDeliveries,
   replay_deliveries: replayDeliveries,
   discard_deliveries: discardDeliveries,
+  list_breakers: listBreakers,
+  reset_breaker: resetBreaker,
 } as const;
 
 export type OperationName = keyof typeof byName;

@@ -16,6 +16,14 @@ export interface SurfaceChange {
 /** Newest first. */
 export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   {
+    version: "1.6.0",
+    date: "2026-12-01",
+    changes: [
+      "get_report: stale, overdue, standup, changelog, activity, throughput.",
+      "claim_item, get_next_item: paused and pausedRoots in excluded, when the environment of a root is broken.",
+    ],
+  },
+  {
     version: "1.5.0",
     date: "2026-12-01",
     changes: ["manage_plan_documents: get of a long text in parts, with offset and nextOffset."],
@@ -68,4 +76,4 @@ export const TOOL_SURFACE_CHANGELOG: readonly SurfaceChange[] = [
   },
 ];
 
-export const TOOL_SURFACE_VERSION = "1.5.0";
+export const TOOL_SURFACE_VERSION = "1.6.0";

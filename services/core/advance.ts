@@ -19,6 +19,7 @@ import {
   SKIPPED_LABEL,
 } from "./override.ts";
 import { moveItem } from "./move.ts";
+import { isUsedUp } from "./retry.ts";
 import { sendsBackOnceMore, stopReviewing } from "./review.ts";
 import { labelAfter, resolveTransition, type Role, type Trigger } from "./roles.ts";
 import type { IndependenceFinding, NoteObstacle } from "./schemas/note-gate.ts";
@@ -167,7 +168,8 @@ function judgeMove(world: World, item: ItemState, request: AdvanceRequest): Adva
   const declared = world.leases.declaredBy(item).keys;
   const strange = strangeCredential(credentials, declared);
   if (strange !== null) return { code: "strange_credential", credential: strange, declared };
-  const operatorOnly = item.dead && trigger !== "cancel";
+  const operatorOnly =
+    (item.dead && trigger !== "cancel") || (trigger === "reopen" && isUsedUp(item, world.policyOf(item)));
   if (operatorOnly && !request.operator) return { code: "item_dead" };
   const target = resolveTransition({ ...item, hasReviewPhase: world.policyOf(item).hasReviewPhase }, trigger);
   if (target.kind === "refused") {
@@ -283,7 +285,8 @@ function endReason(trigger: Trigger, role: Role, outcome: "done" | "cancelled" |
  */
 function resetCount(world: World, before: ItemState, role: Role, operator: boolean): void {
   const finished = role === "terminal" && world.get(before.id).outcome === "done";
-  const revived = before.dead && operator && role !== "terminal";
+  const revived =
+    operator && role !== "terminal" && (before.dead || isUsedUp(before, world.policyOf(before)));
   const entersReview = role === "review" && before.role === "work";
   if (entersReview || finished || revived) world.update(before.id, { attempts: 0, availableAt: null });
   if (before.role === "terminal" || revived) world.update(before.id, { reviewRounds: 0 });

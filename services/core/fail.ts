@@ -22,7 +22,7 @@ export function applyFailure(
 ): void {
   const { class: failureClass, reason } = request.failure;
   const verdict = judgeFailure(failureClass, before.attempts, world.policyOf(before), request.random);
-  clearClaim(world, before.id, "failed", reason);
+  clearClaim(world, before.id, "failed", reason, failureClass);
   keepOpen(world, before.id);
   world.update(before.id, { attempts: verdict.attempts });
   if (verdict.kind === "dead") {

@@ -20,6 +20,7 @@ export type ObstacleCode =
   | "capabilities"
   | "assignee"
   | "independence"
+  | "root_paused"
   | "start_gate"
   | "resources";
 
@@ -53,6 +54,8 @@ export interface ReadinessSubject {
   readonly heldAncestors: readonly HeldAncestor[];
   /** What stands against its having what it needs in work; null or absent if nothing does. */
   readonly contended?: { readonly retryAfterMs: number } | null;
+  /** The breaker of its root is open; `until` its next probe, if none is under way. Absent or null: it is not. */
+  readonly paused?: { readonly until: number | null } | null;
 }
 
 /** Everything that stands against offering the item, in the order in which it is best told. Empty: it is offered. */
@@ -80,6 +83,7 @@ export function findObstacles(
   if (item.role === "review" && asker.agent !== null && item.reviewExcludes.includes(asker.agent)) {
     add("independence");
   }
+  if (subject.paused) add("root_paused", subject.paused.until);
   if (offer.startable && item.role === "queue" && !item.startGateOpen) add("start_gate");
   // Work that nobody holds goes on with what it needs, or not at all.
   const entersWork = item.role === "work" || (offer.startable && item.role === "queue");

@@ -1,5 +1,5 @@
 /** When an attempt ends badly: whether it counts, how long the item waits, when it is dead. */
-import type { BackoffPolicy, ItemPolicy } from "./state.ts";
+import type { BackoffPolicy, ItemPolicy, ItemState } from "./state.ts";
 
 /** `expiry`: nobody was heard. `item`: the item's own fault. `environment`: not its fault, so it does not count. */
 export type Failure = "expiry" | "item" | "environment";
@@ -22,6 +22,11 @@ export function judgeFailure(
   if (failure !== "environment" && counted >= policy.maxAttempts) return { kind: "dead", attempts: counted };
   const waitMs = failure === "expiry" ? 0 : backoffMs(policy.backoff, Math.max(counted, 1), random);
   return { kind: "retry", attempts: counted, waitMs };
+}
+
+/** Closed with no attempt left: reopened by automation, it would be tried, and die, again and again. */
+export function isUsedUp(item: Pick<ItemState, "role" | "attempts">, policy: ItemPolicy): boolean {
+  return item.role === "terminal" && item.attempts >= policy.maxAttempts;
 }
 
 /** Exponential, capped, with up to half of it left to chance. */

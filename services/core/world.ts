@@ -53,6 +53,8 @@ export interface EndedAttempt {
   readonly fence: number;
   readonly reason: EndReason;
   readonly detail: string | null;
+  /** Of a failed one: whose fault it was. */
+  readonly failure: "item" | "environment" | null;
 }
 
 export interface OpenedAttempt extends Holder {

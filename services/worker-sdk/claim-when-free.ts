@@ -21,7 +21,7 @@ const UNTIL_EMPTY_WAIT_SECONDS = 2;
 const SETTLE_TIMEOUT_MS = 500;
 
 /** Reasons not to be offered that pass by themselves, as opposed to those that need somebody to act. */
-const PASSING = ["claimed", "ancestorClaimed", "waiting", "busy"] as const;
+const PASSING = ["claimed", "ancestorClaimed", "waiting", "paused", "busy"] as const;
 
 /** Returns the next item, or null when the worker stops or everything is done. */
 export async function claimWhenFree(slot: SlotContext): Promise<HeldClaim | null> {

@@ -8,6 +8,7 @@ import { UNVERIFIED } from "../../services/engine/actors/actor-rules.ts";
 import { createSchemaSource } from "../../services/engine/config/schema-source.ts";
 import { createEngine } from "../../services/engine/create-engine.ts";
 import { createDatabaseTime } from "../../services/engine/database-time.ts";
+import type { Engine } from "../../services/engine/engine.ts";
 import { DEFAULT_SETTINGS, defaultPolicies } from "../../services/engine/deps.ts";
 
 const QUIET = {
@@ -18,6 +19,7 @@ const QUIET = {
 
 export interface BenchEngine {
   call(name: OperationName, input: object): Promise<Record<string, unknown>>;
+  readonly retain: Engine["retain"];
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export function createBenchEngine({ db }: Pick<OpenDatabase, "db">, coordination
       if (operation === undefined) throw new Error(`no operation ${name}`);
       return await muster.execute(name, parseInput(operation, input), caller);
     },
+    retain: (stop) => muster.retain(stop),
     close: () => muster.close(),
   };
 }

@@ -3,6 +3,7 @@
  *
  *   --rounds 5  --seconds 2  --rows 100000  --callers 1,8,32,256  --only "muster engine,raw loop"
  *   --part tree   only the tree of 1,000 items and the brief of 50 notes
+ *   --part retention   only claims beside retention; --retention 1000000 says how many old rows, 0 leaves it out
  *   --write     also writes docs/benchmarks.md
  */
 import { writeFileSync } from "node:fs";
@@ -15,6 +16,7 @@ import { pgBoss } from "./contenders/pg-boss.ts";
 import { rawLoop } from "./contenders/raw-loop.ts";
 import { rowUpdate } from "./contenders/row-update.ts";
 import { measure } from "./measure.ts";
+import { besideRetention } from "./beside-retention.ts";
 import { duplicatesOf, machine, table } from "./report.ts";
 import { type TreeCost, treeCost } from "./tree.ts";
 
@@ -26,21 +28,40 @@ const { values } = parseArgs({
     callers: { type: "string", default: "1,8,32,256" },
     only: { type: "string" },
     part: { type: "string" },
+    retention: { type: "string", default: "1000000" },
     write: { type: "boolean", default: false },
   },
 });
 
 await using postgres = await startPostgres();
-const report =
-  values.part === "tree"
-    ? [`Machine: ${machine()}.`, "", await trees()]
-    : [...(await queues()), "", await trees()];
+const report = await partOf(values.part);
 console.log(report.join("\n"));
 if (values.write) {
   writeFileSync(
     new URL("../../docs/benchmarks.md", import.meta.url),
     `# Benchmarks\n\n${report.join("\n")}\n`,
   );
+}
+
+async function partOf(part: string | undefined): Promise<string[]> {
+  if (part === "tree") return [`Machine: ${machine()}.`, "", await trees()];
+  if (part === "retention") return [`Machine: ${machine()}.`, ...(await retention())];
+  return [...(await queues()), "", await trees(), ...(await retention())];
+}
+
+/** Claims beside a scheduler that lets go of old rows. */
+async function retention(): Promise<string[]> {
+  const redis = await startRedis();
+  try {
+    return await besideRetention(postgres.url, redis.url, {
+      oldRows: Number(values.retention),
+      rounds: Number(values.rounds),
+      secondsPerCell: Number(values.seconds),
+      rows: Number(values.rows),
+    });
+  } finally {
+    await redis.stop();
+  }
 }
 
 /** Claim + complete, beside its peers. */

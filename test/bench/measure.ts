@@ -43,7 +43,7 @@ export async function measure(contenders: readonly Contender[], options: Measure
   return [...cells.values()];
 }
 
-async function runFor(
+export async function runFor(
   contender: Contender,
   callers: number,
   seconds: number,

@@ -13,6 +13,7 @@ import { MOVE_ROUTES } from "./move-routes.ts";
 import { NOTE_ROUTES } from "./note-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
 import { PROJECT_CONFIG_ROUTES } from "./project-config-routes.ts";
+import { REPORT_ROUTES } from "./report-routes.ts";
 import type { Route } from "./route.ts";
 import { TOKEN_ROUTES } from "./token-routes.ts";
 import { SEARCH_ROUTES } from "./search-routes.ts";
@@ -35,4 +36,5 @@ export const ROUTES: readonly Route[] = Object.freeze([
   ...MENDING_ROUTES,
   ...TOKEN_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...REPORT_ROUTES,
 ]);

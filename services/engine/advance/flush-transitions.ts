@@ -15,6 +15,7 @@ import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
+import { considerFailures } from "../breakers/consider-failures.ts";
 import { decideClaims } from "../claims/flush-claims.ts";
 import { lockPicked, type OpenedFlush, openFlush } from "../claims/open-flush.ts";
 import { pickItems } from "../claims/pick-items.ts";
@@ -36,6 +37,7 @@ export async function flushTransitions(
     runTransitions(deps, tx, calls, wider, tail),
   );
   for (const world of worlds) afterCommit(deps, world);
+  for (const world of worlds) await considerFailures(deps, world);
   if (opensStart) deps.coordination.wakeUps.publish([CLAIMABLE]);
   return outcomes;
 }
@@ -148,6 +150,7 @@ const NOTHING_CLAIMED = {
   held: [],
   particular: new Set<string>(),
   drained: new Set<string>(),
+  breakers: new Set<string>(),
   picked: new Map(),
   heads: new Map(),
 };

@@ -131,6 +131,16 @@ export function faultResult(
   };
 }
 
+function causeOf({ pausedRoots, probeAt }: Emptiness): string {
+  if (pausedRoots === 0) return "items match, but none is free";
+  const where = pausedRoots === 1 ? "their root" : `${pausedRoots} roots`;
+  const next =
+    probeAt === null
+      ? "a probe is under way"
+      : `one claim is let through as a probe at ${new Date(probeAt).toISOString()}`;
+  return `items match, but claiming in ${where} is paused, since most attempts there failed for the environment's sake; ${next}`;
+}
+
 /** Nothing matched, or what matched is not free: with the reasons, counted, and when to look again. */
 export function emptyResult(claimRef: string | null, why: Emptiness, busy: boolean): ClaimRefused {
   if (why.matching === 0 && !busy) {
@@ -139,10 +149,7 @@ export function emptyResult(claimRef: string | null, why: Emptiness, busy: boole
   const untilNext = why.nextAt === null ? RETRY_MAX_MS : why.nextAt - why.now;
   const code: ErrorCode & ClaimRefused["outcome"] = "none_eligible";
   return {
-    ...refusal(
-      code,
-      busy ? "items match, but all are being changed right now" : "items match, but none is free",
-    ),
+    ...refusal(code, busy ? "items match, but all are being changed right now" : causeOf(why)),
     ...reference(claimRef),
     retryAfterMs: busy ? RETRY_MIN_MS : Math.min(RETRY_MAX_MS, Math.max(RETRY_MIN_MS, untilNext)),
     ...(why.nextAt === null ? {} : { nextAt: new Date(why.nextAt).toISOString() }),
@@ -156,6 +163,7 @@ export function emptyResult(claimRef: string | null, why: Emptiness, busy: boole
       ...(why.independence === 0 ? {} : { independence: why.independence }),
       containers: why.containers,
       resources: why.resources,
+      ...(why.pausedRoots === 0 ? {} : { paused: why.paused, pausedRoots: why.pausedRoots }),
       ...(busy ? { busy: 1 } : {}),
     },
   };

@@ -8,6 +8,7 @@ import type { ClaimRefused, ClaimResult } from "../../contract/claiming.ts";
 import type { EngineDeps } from "../deps.ts";
 import { freeHolders } from "../leases/free-holders.ts";
 import { CLAIMABLE } from "../writing/transact.ts";
+import { settleProbes } from "../breakers/settle-probes.ts";
 import { emptyResult, goneResult, grantedResult, refusedResult } from "./claim-answers.ts";
 import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
 import { diagnoseEmpty } from "./empty-answers.ts";
@@ -73,6 +74,8 @@ async function claimBySelector(
         continue;
       }
       const why = await diagnoseEmpty(deps, predicate, call.agent);
+      // A probe that is over may have opened the way, before any sweep has seen it.
+      if (why.pausedRoots > 0 && (await settleProbes(deps)) > 0) continue;
       // Looked at after the reasons were counted: what time alone has freed since the selection
       // has no reason any more, and nothing would wake a waiter for it.
       if ((await freeLapsedInTheWay(deps, predicate.filter)) > 0) continue;

@@ -20,6 +20,7 @@ export async function warnAbout(
   tx: Handle,
   taken: readonly Taken[],
   now: number,
+  breakers: ReadonlySet<string>,
 ): Promise<Map<ClaimCall, string[]>> {
   const ancestors = [...new Set(taken.flatMap(({ before }) => before.ancestors))];
   const rows = await readHeldAncestors(tx, ancestors);
@@ -31,8 +32,9 @@ export async function warnAbout(
       // Its own claim, role and children are no news to whoever named it.
       const item = { ...before, claim: null };
       const heldAncestors = before.ancestors.flatMap((id) => held.get(id) ?? []);
+      const paused = breakers.has(before.rootId) ? { until: null } : null;
       const offer = { roles: [before.role], containers: true, startable: false };
-      const obstacles = findObstacles({ item, heldAncestors }, call, offer, now);
+      const obstacles = findObstacles({ item, heldAncestors, paused }, call, offer, now);
       return [call, obstacles.flatMap((obstacle) => warning(obstacle, before))];
     }),
   );
@@ -56,6 +58,8 @@ function warning({ code, until }: Obstacle, item: ItemState): string[] {
       return ["it is meant for another agent"];
     case "independence":
       return ["you wrote what its review must be independent of: a verdict of yours will be refused"];
+    case "root_paused":
+      return ["claiming in its root is paused: most attempts there failed for the environment's sake"];
     case "role":
     case "dead":
     case "claimed":

@@ -20,6 +20,7 @@ import { afterCommit, saveWorld, transact, type Wider } from "../writing/transac
 import type { ClaimCall, ClaimOutcome, GrantedAnswer } from "./claim-call.ts";
 import { warnAbout } from "./claim-warnings.ts";
 import { grantClaim, type GrantVerdict } from "./grant-claim.ts";
+import { openProbing } from "./probing.ts";
 import { type OpenedFlush, openFlush } from "./open-flush.ts";
 
 /** A batch hardly waits for a lock: whoever is slow is retried alone. */
@@ -83,7 +84,7 @@ export async function decideClaims(
   deps: EngineDeps,
   tx: Handle,
   calls: readonly ClaimCall[],
-  { taken, held, picked, drained, world, heads }: OpenedFlush,
+  { taken, held, picked, drained, breakers, world, heads }: OpenedFlush,
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<{ readonly answers: SavedAnswer[] }> {
   const { identity } = deps.settings;
@@ -93,6 +94,7 @@ export async function decideClaims(
     else outcomes.set(call, await replay(tx, call.record));
   }
   const verdicts = new Map<ClaimCall, GrantVerdict>();
+  const probing = await openProbing(tx, breakers, [...picked.values()], world);
   for (const call of fresh) {
     const itemId = picked.get(call);
     const isDrained = drained.has(call.agent);
@@ -100,25 +102,29 @@ export async function decideClaims(
       if (isDrained) verdicts.set(call, { kind: "refused", code: "agent_drained" });
       continue;
     }
+    // Its root is broken, and another claim is the probe.
+    if (call.target.kind === "selector" && !probing.lets(itemId)) continue;
     const others = held.filter((one) => isHolder(one, call, identity)).map((one) => one.itemId);
-    verdicts.set(call, grantClaim(world, { ...call, isDrained }, itemId, others, identity));
+    const verdict = grantClaim(world, { ...call, isDrained }, itemId, others, identity);
+    verdicts.set(call, verdict);
+    if (verdict.kind === "granted" && !verdict.refreshed) probing.took(verdict.state);
   }
-  return { answers: await answer(tx, fresh, verdicts, world.now, heads, outcomes) };
+  await probing.save();
+  return { answers: await answer(tx, fresh, verdicts, { now: world.now, heads, breakers }, outcomes) };
 }
 
 async function answer(
   tx: Handle,
   calls: readonly ClaimCall[],
   verdicts: ReadonlyMap<ClaimCall, GrantVerdict>,
-  now: number,
-  heads: ReadonlyMap<string, Head>,
+  { now, heads, breakers }: Pick<OpenedFlush, "heads" | "breakers"> & { readonly now: number },
   outcomes: Map<ClaimCall, ClaimOutcome>,
 ): Promise<SavedAnswer[]> {
   const granted = [...verdicts].flatMap(([call, one]) =>
     one.kind === "granted" ? [{ call, before: one.before }] : [],
   );
   const byId = granted.filter(({ call }) => call.target.kind === "item");
-  const warnings = await warnAbout(tx, byId, now);
+  const warnings = await warnAbout(tx, byId, now, breakers);
   const saved: SavedAnswer[] = [];
   for (const call of calls) {
     const outcome = toOutcome(call, verdicts.get(call), heads, warnings.get(call) ?? []);

@@ -13,6 +13,7 @@ import type { SelectorFilter } from "../../../db/stores/readiness-sql.ts";
 import { isLapsed } from "../../core/claim.ts";
 import { endTenure } from "../../core/tenure.ts";
 import { NOBODY } from "../../core/world.ts";
+import { settleProbes } from "../breakers/settle-probes.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { SweepReport } from "../engine.ts";
 import { afterCommit, lockPart, saveWorld, transact } from "../writing/transact.ts";
@@ -25,6 +26,7 @@ const BATCH = 50;
 export async function sweepClaims(deps: EngineDeps, signal: AbortSignal): Promise<SweepReport> {
   const expired = await findExpired(deps.db, SWEEP_GRACE_MAX_MS, BATCH);
   const report = signal.aborted ? NOTHING : await freeLapsed(deps, expired);
+  await settleProbes(deps);
   await recordSweepRun(deps.db, report.freed);
   // More only if this batch got somewhere: holders that the clock calls alive must not spin the loop.
   return { ...report, more: expired.length === BATCH && report.freed > 0 };

@@ -39,6 +39,7 @@ export interface OpenedFlush {
   readonly held: OpenedClaims["held"];
   readonly particular: OpenedClaims["particular"];
   readonly drained: OpenedClaims["drained"];
+  readonly breakers: OpenedClaims["breakers"];
   /** The item of each claim that got one. */
   readonly picked: ReadonlyMap<ClaimCall, string>;
   readonly world: World;
@@ -77,9 +78,9 @@ export async function openFlush(deps: EngineDeps, tx: Handle, flush: FlushToOpen
   const again = claims.filter(
     (call) => !picked.has(call) && !opened.drained.has(call.agent) && isFresh(call),
   );
-  const { taken, held, particular, drained } = opened;
+  const { taken, held, particular, drained, breakers } = opened;
   const heads = new Map([...known, ...(chosen?.heads ?? [])]);
-  const first = { taken, held, particular, drained, picked, world, heads };
+  const first = { taken, held, particular, drained, breakers, picked, world, heads };
   const exhausted =
     sole !== undefined && choosing !== null && !hasSecondStep(candidatesOf(sole, sole.calls.length));
   if (exhausted && !again.some((call) => particular.has(call.agent))) return first;

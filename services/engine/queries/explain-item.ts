@@ -1,4 +1,5 @@
 /** `explain_item`: is the item offered to this caller, and if not, every reason and what clears it. */
+import { findPause } from "../../../db/stores/breaker-store.ts";
 import { readIncomingEdges } from "../../../db/stores/blocked-store.ts";
 import { readHeldAncestors, readItem } from "../../../db/stores/item-read-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
@@ -44,7 +45,8 @@ export async function explainItem(
     };
     const held = heldAncestors.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() }));
     const contended = (await contendedItems(deps, handle, [item], now)).get(id) ?? null;
-    const obstacles = findObstacles({ item, heldAncestors: held, contended }, asker, OFFER, now);
+    const paused = await findPause(handle, item.rootId);
+    const obstacles = findObstacles({ item, heldAncestors: held, contended, paused }, asker, OFFER, now);
     const waiting = [
       ...(item.blockers > 0 ? [id] : []),
       ...(item.ancestorBlockers > 0 ? item.ancestors : []),

@@ -77,6 +77,17 @@ export function reasonsFor(obstacle: Obstacle, about: Explained): ExplainReason[
       return [
         reason("start_gate", "what must be written before it starts is missing", "writing the missing notes"),
       ];
+    case "root_paused":
+      return [
+        {
+          ...reason(
+            "root_paused",
+            "claiming in its root is paused: most attempts there failed for the environment's sake",
+            "the next probe, one claim that is let through and succeeds; or an operator, who can reset the breaker",
+          ),
+          ...until(obstacle.until),
+        },
+      ];
     case "resources":
       return about.contended === null ? [] : [contendedReason(item, about.contended, obstacle.until)];
   }

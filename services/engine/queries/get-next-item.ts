@@ -137,6 +137,10 @@ function recommendation(
   };
 }
 
+function pausedOf({ paused, pausedRoots }: Emptiness): { paused?: number; pausedRoots?: number } {
+  return pausedRoots === 0 ? {} : { paused, pausedRoots };
+}
+
 function whyNothing(why: Emptiness): Pick<GetNextItemOutput, "excluded" | "nextAt"> {
   if (why.matching === 0) return {};
   const {
@@ -151,7 +155,12 @@ function whyNothing(why: Emptiness): Pick<GetNextItemOutput, "excluded" | "nextA
   } = why;
   const counts = { claimed, ancestorClaimed, dependencyBlocked, waiting, capabilities, assignee, containers };
   return {
-    excluded: { ...counts, ...(why.independence === 0 ? {} : { independence: why.independence }), resources },
+    excluded: {
+      ...counts,
+      ...(why.independence === 0 ? {} : { independence: why.independence }),
+      resources,
+      ...pausedOf(why),
+    },
     ...(why.nextAt === null ? {} : { nextAt: new Date(why.nextAt).toISOString() }),
   };
 }

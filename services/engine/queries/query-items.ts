@@ -1,4 +1,5 @@
 /** `query_items`: one item in full, or a page of many without their bodies. */
+import { findPause } from "../../../db/stores/breaker-store.ts";
 import {
   type ItemConditions,
   type ItemRow,
@@ -74,7 +75,11 @@ async function getItem(
   const item = toItemState(row);
   // As a stranger without capabilities would be told, in the role that the item is in.
   const obstacles = findObstacles(
-    { item, heldAncestors: held.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() })) },
+    {
+      item,
+      heldAncestors: held.map((one) => ({ agent: one.agent, expiresAt: one.expires_at.getTime() })),
+      paused: await findPause(handle, row.root_id),
+    },
     { agent: null, capabilities: [] },
     { roles: ["queue", "work", "review"], containers: false, startable: false },
     row.now.getTime(),

@@ -4,6 +4,7 @@ import { queryRules } from "../documents/query-rules.ts";
 import { describeConfig } from "../config/describe-config.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Caller } from "../engine.ts";
+import { listBreakers } from "../operating/breakers.ts";
 import { listLeaseHistory, listLeases } from "../leases/list-leases.ts";
 import { queryAudit } from "../audit/query-audit.ts";
 import { listTokens } from "../tokens/manage-tokens.ts";
@@ -11,6 +12,7 @@ import { explainItem } from "./explain-item.ts";
 import { getBlockedItems } from "./get-blocked-items.ts";
 import { getNextItem } from "./get-next-item.ts";
 import { getNextStatus } from "./get-next-status.ts";
+import { getReport } from "./get-report.ts";
 import { listAgents } from "./list-agents.ts";
 import { listAttempts } from "./list-attempts.ts";
 import { listClaims } from "./list-claims.ts";
@@ -41,6 +43,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     get_next_item: read<"get_next_item">(getNextItem),
     get_next_status: read<"get_next_status">(getNextStatus),
     get_blocked_items: read<"get_blocked_items">(getBlockedItems),
+    get_report: read<"get_report">(getReport),
     explain_item: read<"explain_item">(explainItem),
     describe_config: read<"describe_config">(describeConfig),
     list_items: read<"list_items">(listItems),
@@ -49,6 +52,7 @@ export function readsOf(deps: EngineDeps): Readonly<Record<string, Read>> {
     list_agents: read<"list_agents">(listAgents),
     list_attempts: read<"list_attempts">(listAttempts),
     list_dead: read<"list_dead">(listDead),
+    list_breakers: read<"list_breakers">(listBreakers),
     list_trash: read<"list_trash">(listTrash),
     list_leases: read<"list_leases">(listLeases),
     query_audit: read<"query_audit">(queryAudit),

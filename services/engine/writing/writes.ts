@@ -12,6 +12,7 @@ import { manageNotes } from "../notes/manage-notes.ts";
 import { createToken, revokeToken, rotateToken } from "../tokens/manage-tokens.ts";
 import { manageSchedules } from "../schedules/manage-schedules.ts";
 import { manageReminders } from "../reminders/manage-reminders.ts";
+import { resetBreaker } from "../operating/breakers.ts";
 import { drainAgent } from "../operating/drain-agent.ts";
 import { revokeClaims } from "../operating/revoke-claims.ts";
 import { discardDead, replayDead } from "../operating/settle-dead.ts";
@@ -56,6 +57,7 @@ export function writesOf(deps: EngineDeps): Readonly<Record<string, Write>> {
     delete_webhook: write<"delete_webhook">(deleteWebhook),
     replay_deliveries: write<"replay_deliveries">(replayDeliveries),
     discard_deliveries: write<"discard_deliveries">(discardDeliveries),
+    reset_breaker: write<"reset_breaker">(resetBreaker),
     manage_plan_documents: write<"manage_plan_documents">(managePlanDocuments),
   };
 }

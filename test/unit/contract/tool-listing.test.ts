@@ -97,6 +97,8 @@ describe("the tool list", () => {
       "complete_tree",
       "manage_plan_documents",
       "query_rules",
+      "get_report",
+      "manage_reminders",
     ]);
     expect(operationByName.get("list_claims")?.mcp).toBe(false);
   });
