@@ -12,6 +12,7 @@ import { type Container, podsOf, selects } from "./pods.ts";
 
 const FILES = readdirSync(join(CHART, "ci")).map((name) => join(CHART, "ci", name));
 const DEFAULT = join(CHART, "ci", "default-values.yaml");
+const METRICS = join(CHART, "../../../docs/metrics.md");
 const FULL = join(CHART, "ci", "full-values.yaml");
 
 describe.each(FILES.map((file) => ({ name: file.slice(CHART.length + 1), file })))(
@@ -172,6 +173,17 @@ describe("the chart", () => {
       expect(guard({ host })).toBeNull();
     }
     expect(guard({ host: "evil.example.org" })).not.toBeNull();
+  });
+
+  it("asks for metrics that there are, in its alerts, its dashboard and its scaling", () => {
+    const known = new Set(readFileSync(METRICS, "utf8").match(/muster_[a-z_]+/g));
+    const templates = join(CHART, "templates/observe/_queries.tpl");
+    const files = ["alerts.yaml", "dashboard.json"].map((name) => join(CHART, "files", name));
+    for (const file of [templates, ...files]) {
+      const asked = readFileSync(file, "utf8").match(/muster_[a-z_]+/g) ?? [];
+      expect(asked.length).toBeGreaterThan(0);
+      for (const name of asked) expect(known).toContain(name.replace(/_bucket$/, ""));
+    }
   });
 
   it("has an application version that is the project's", () => {

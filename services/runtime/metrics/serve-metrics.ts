@@ -1,4 +1,4 @@
-/** `GET /metrics` on a port of its own: whoever may scrape need not be able to call. */
+/** `GET /metrics`, and the probe `/livez`, on a port of their own: whoever may scrape need not be able to call. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,15 +20,16 @@ export async function serveMetrics(
   }: { readonly host: string; readonly port: number; readonly log: Pick<Log, "info" | "warn"> },
 ): Promise<MetricsServer | null> {
   const server = createServer((request, response) => {
-    const isOurs = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";
-    const text = isOurs ? scrape() : Promise.resolve("There is only GET /metrics here.\n");
-    text.then(
-      (body) => {
-        response.writeHead(isOurs ? 200 : 404, {
-          "content-type": isOurs ? registry.contentType : "text/plain",
-        });
-        response.end(body);
-      },
+    const path = request.method === "GET" ? request.url?.split("?", 1)[0] : undefined;
+    const answer = (status: number, type: string, body: string): void => {
+      response.writeHead(status, { "content-type": type }).end(body);
+    };
+    // A scheduler listens nowhere else, and whoever keeps it alive has to ask somewhere.
+    if (path === "/livez") return answer(200, "application/json", '{"live":true}');
+    if (path !== "/metrics")
+      return answer(404, "text/plain", "There are GET /metrics and GET /livez here.\n");
+    scrape().then(
+      (text) => answer(200, registry.contentType, text),
       () => response.writeHead(500).end(),
     );
   });

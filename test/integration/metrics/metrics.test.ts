@@ -105,4 +105,10 @@ describeEachDatabase("metrics", (database) => {
     const port = server?.port ?? 0;
     expect(await serveMetrics(metrics, { host: "127.0.0.1", port, log: LOG })).toBeNull();
   });
+
+  it("the port answers the probe of what listens nowhere else, and nothing besides", async () => {
+    const at = (path: string) => fetch(`http://127.0.0.1:${server?.port}${path}`);
+    expect(await (await at("/livez")).json()).toEqual({ live: true });
+    expect((await at("/api/v1/claims")).status).toBe(404);
+  });
 });
