@@ -65,6 +65,13 @@ function placesIn(call: Call): Place[] {
   return found;
 }
 
+/**
+ * Ids of what is no part of the tree. Webhooks and deliveries are for callers without a scope
+ * only; reminders and schedules are looked up together with the item that they are of.
+ */
+const NOT_OF_THE_TREE = new Set(["reminderId", "scheduleId", "webhookId", "deliveryIds"]);
+const isOfTheTree = (path: readonly string[]): boolean => !path.some((step) => NOT_OF_THE_TREE.has(step));
+
 function positionsOf(operation: OperationName): string[] {
   const found = operationByName.get(operation);
   if (found === undefined) throw new Error(`no operation ${operation}`);
@@ -105,7 +112,9 @@ describe("the calls of this test", () => {
       calls.flatMap((call) => placesIn(call).map(({ path }) => `${call.operation} ${path.join(".")}`)),
     );
     const places = OPERATIONS.flatMap((one) =>
-      idPositions(one.input).map((path) => `${one.name} ${path.join(".")}`),
+      idPositions(one.input)
+        .filter(isOfTheTree)
+        .map((path) => `${one.name} ${path.join(".")}`),
     );
     expect(places.length).toBeGreaterThan(60);
     expect(places.filter((place) => !covered.has(place))).toEqual([]);
@@ -119,7 +128,9 @@ describe("the calls of this test", () => {
 
   it("name things under keys that the engine knows to look at", () => {
     const keys = OPERATIONS.flatMap((one) =>
-      idPositions(one.input).map((path) => path.findLast((step) => step !== "*") ?? ""),
+      idPositions(one.input)
+        .filter(isOfTheTree)
+        .map((path) => path.findLast((step) => step !== "*") ?? ""),
     );
     expect(keys.filter((key) => !NAMING_KEYS.has(key))).toEqual([]);
   });
@@ -280,6 +291,8 @@ describe("statements for a caller with a scope", () => {
     const ids = idsOf(outside).map((id) => id.replaceAll("-", ""));
     const named = seen.filter(({ values }) => ids.some((id) => values.includes(id)));
     expect(named.length).toBeGreaterThan(100);
-    expect(named.filter(({ text }) => !text.includes("as hidden"))).toEqual([]);
+    // Who asked for it is written down, for those who may know: that is what an audit is for.
+    const read = named.filter(({ text }) => !text.startsWith("insert into audit_log"));
+    expect(read.filter(({ text }) => !text.includes("as hidden"))).toEqual([]);
   }, 300_000);
 });
