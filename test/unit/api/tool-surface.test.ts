@@ -80,11 +80,12 @@ describe("the tool surface", () => {
   it("has a version whose change is written down, advertised in both eras", async () => {
     expect(TOOL_SURFACE_CHANGELOG[0]?.version).toBe(TOOL_SURFACE_VERSION);
     const experimental = { muster: { toolSurface: TOOL_SURFACE_VERSION } };
-    for (const answer of [
-      await legacy(server.mcpUrl, "initialize", INITIALIZE_PARAMS),
-      await modern(server.mcpUrl, "server/discover"),
-    ]) {
-      expect(answer.json().result?.["capabilities"]).toEqual({ tools: {}, experimental });
+    const answers = [
+      [await legacy(server.mcpUrl, "initialize", INITIALIZE_PARAMS), {}],
+      [await modern(server.mcpUrl, "server/discover"), { subscribe: true }],
+    ] as const;
+    for (const [answer, resources] of answers) {
+      expect(answer.json().result?.["capabilities"]).toEqual({ tools: {}, resources, experimental });
     }
   });
 

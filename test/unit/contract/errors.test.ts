@@ -84,6 +84,7 @@ describe("an error", () => {
     });
     expect(errorBody(error)).toEqual({
       code: "already_claimed",
+      contendedItemId: "x",
       kind: "transient",
       message: "the item is held",
       hint: ERRORS.already_claimed.hint,

@@ -70,10 +70,11 @@ describe("a dead item", () => {
     expect(world.get("a")).toMatchObject({ role: "queue", dead: false, attempts: 0, statusLabel: null });
   });
 
-  it("can be cancelled by an agent, and reopening it does not wash off its count", () => {
+  it("can be cancelled by an agent, and reopened by an operator only: or it would go on failing for ever", () => {
     const world = dead();
     apply(world, "a", "cancel");
-    apply(world, "a", "reopen");
-    expect(world.get("a")).toMatchObject({ role: "queue", dead: false, attempts: 5 });
+    expect(refusalOf(world, "a", "reopen")).toBe("item_dead");
+    apply(world, "a", "reopen", { operator: true });
+    expect(world.get("a")).toMatchObject({ role: "queue", dead: false });
   });
 });

@@ -65,7 +65,7 @@ describe("an item whose claim has lapsed", () => {
       ["expire", "work", "queue"],
       ["complete", "queue", "terminal"],
     ]);
-    expect(world.ended).toEqual([{ itemId: "a", fence: 1, reason: "expired", detail: null }]);
+    expect(world.ended).toEqual([{ itemId: "a", fence: 1, reason: "expired", detail: null, failure: null }]);
   });
 
   it("may still be finished by its holder", () => {

@@ -172,7 +172,9 @@ describe("a parent that somebody holds", () => {
     const world = worldOf({ root: { role: "work", claim: { agent: "ann" } }, leaf: { under: "root" } });
     expect(apply(world, "leaf", "complete", { agent: "ann" }).cascades).toMatchObject([{ applied: true }]);
     expect(world.get("root")).toMatchObject({ role: "terminal", claim: null, fence: 2 });
-    expect(world.ended).toEqual([{ itemId: "root", fence: 1, reason: "completed", detail: null }]);
+    expect(world.ended).toEqual([
+      { itemId: "root", fence: 1, reason: "completed", detail: null, failure: null },
+    ]);
   });
 
   it("is not closed by the same name in another session", () => {

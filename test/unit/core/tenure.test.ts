@@ -147,7 +147,7 @@ describe("ending a tenure", () => {
     const { report, world, after } = end(held, "expired", true);
     expect(report).toMatchObject({ requeued: true, dead: false });
     expect(after).toMatchObject({ role: "queue", attempts: 1, claim: null, fence: 4, availableAt: null });
-    expect(world.ended).toEqual([{ itemId: "i", fence: 3, reason: "expired", detail: null }]);
+    expect(world.ended).toEqual([{ itemId: "i", fence: 3, reason: "expired", detail: null, failure: null }]);
   });
 
   it("by expiry keeps work in work where its schema says hold", () => {
