@@ -25,7 +25,7 @@ export interface LinkOptions {
 }
 
 export interface LinkCall {
-  readonly method: "tools/list" | "tools/call";
+  readonly method: "tools/list" | "tools/call" | "resources/read";
   readonly params: Readonly<Record<string, unknown>>;
   readonly client: ClientLabel | null;
   /** Whether the call may be sent again without knowing what became of the first. */
@@ -120,7 +120,8 @@ function endpointUrl(address: string): URL {
 }
 
 function headersOf(call: LinkCall, { session, token }: LinkOptions): Record<string, string> {
-  const { name } = call.params;
+  // The header repeats what the call is about.
+  const name = call.params["name"] ?? call.params["uri"];
   return {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",

@@ -40,7 +40,7 @@ export interface ToolHandlers {
     /** Only the 2026 era can listen over a transport that keeps nothing. */
     readonly listening: boolean;
     /** @throws ProtocolError for one that is not there. */
-    read(uri: string): Promise<ReadItem>;
+    read(uri: string, call: Call): Promise<ReadItem>;
   };
 }
 
@@ -85,7 +85,9 @@ export function createProtocolServer(info: Implementation, handlers: ToolHandler
   if (resources !== undefined) {
     server.setRequestHandler("resources/list", () => ({ resources: [] }));
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [ITEM_TEMPLATE] }));
-    server.setRequestHandler("resources/read", ({ params }) => resources.read(params.uri));
+    server.setRequestHandler("resources/read", ({ params }, context) =>
+      resources.read(params.uri, callOf(context)),
+    );
   }
   return server;
 }

@@ -12,6 +12,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { errorBody, errorText, isMusterError } from "../../contract/errors.ts";
 import { OPERATIONS } from "../../contract/registry.ts";
+import type { ReadItem } from "./item-resources.ts";
 import { createMusterLink, type MusterLink } from "./muster-link.ts";
 import { createProtocolServer, serverInfo, unknownTool, type ToolHandlers } from "./protocol-server.ts";
 import { createToolbox, TOOLSETS } from "./tools.ts";
@@ -98,6 +99,18 @@ function bridgeHandlers(link: MusterLink, { urls, note }: StdioBridgeOptions): T
           structuredContent: { error: errorBody(error) },
         };
       }
+    },
+    resources: {
+      // Nothing is listened to through this process, so it does not say that one could.
+      listening: false,
+      read: async (uri, call) =>
+        (await link.send({
+          method: "resources/read",
+          params: { uri },
+          ...call,
+          repeatable: true,
+          patient: true,
+        })) as unknown as ReadItem,
     },
   };
 }
