@@ -13,7 +13,7 @@ import { readItemResource } from "./item-resources.ts";
 /** Addresses of one stream: each event is looked up in each of them. */
 const LISTENED_MAX = 100;
 
-/** The addresses that a request wants to listen to; null if it is no such request. */
+/** The addresses that a request wants to listen to; null if it is no such request, or names none: then there is nothing to come. */
 export function listenedUris(body: unknown): readonly unknown[] | null {
   const { method, params } = (body ?? {}) as {
     readonly method?: unknown;
@@ -21,7 +21,7 @@ export function listenedUris(body: unknown): readonly unknown[] | null {
   };
   if (method !== "subscriptions/listen") return null;
   const uris = params?.notifications?.resourceSubscriptions;
-  return Array.isArray(uris) ? (uris as readonly unknown[]) : [];
+  return Array.isArray(uris) && uris.length > 0 ? (uris as readonly unknown[]) : null;
 }
 
 /** @throws ProtocolError if one of the addresses may not be read, or there are too many. */
