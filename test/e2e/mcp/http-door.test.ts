@@ -96,7 +96,7 @@ describe("methods and paths", () => {
 
   it("other paths answer problems: 405 with what is allowed, 404", async () => {
     const wrong = await send(`${server.url}/api/v1/claims`, { method: "DELETE" });
-    expect([wrong.status, wrong.headers.allow]).toEqual([405, "GET, HEAD"]);
+    expect([wrong.status, wrong.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
     const nowhere = await send(`${server.url}/api/v2`, { method: "GET" });
     expect(nowhere.status).toBe(404);
     expect(nowhere.headers["content-type"]).toBe("application/problem+json");
