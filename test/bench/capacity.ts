@@ -209,11 +209,11 @@ async function renewals(): Promise<number> {
 
 /** Between the two marks of the guide. */
 function insertInto(file: URL, report: string): void {
-  const marks = /(<!-- figures -->\n)[^]*(\n<!-- end of figures -->)/;
+  const marks = /(<!-- figures -->\n)[^]*?(<!-- end of figures -->)/;
   const text = readFileSync(file, "utf8");
   if (!marks.test(text)) throw new Error("the guide has no place for figures");
   writeFileSync(
     file,
-    text.replace(marks, (_, from: string, to: string) => `${from}\n${report}\n${to}`),
+    text.replace(marks, (_, from: string, to: string) => `${from}\n${report}\n\n${to}`),
   );
 }
