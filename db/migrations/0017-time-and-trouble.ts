@@ -53,7 +53,8 @@ const STATEMENTS: readonly string[] = [
    begin
      return array(select b.root_id from root_breakers b where b.probe_item is not null or b.probe_at > muster_now());
    end $$`,
-  // As in 0014, and which roots have a breaker: whoever claims there may be its probe.
+  // As in 0002, and what is nearly always empty, so that it costs no trip of its own: who of the agents
+  // may take nothing new, and which roots have a breaker, where whoever claims may be its probe.
   `create or replace function muster_open_claims(keys jsonb, lock_timeout_ms int, holders text[], wait boolean,
      agents text[], sessions text[], by_name boolean) returns json
    language plpgsql volatile set plan_cache_mode to force_generic_plan as $$

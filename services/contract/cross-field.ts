@@ -29,6 +29,19 @@ export function crossField(
   return [check, { when: () => true }];
 }
 
+/** Names what would be ignored: fields that belong to other operations of a tool than the one that is asked for. */
+export function refuseMisplaced(
+  call: Readonly<Record<string, unknown>>,
+  operation: string,
+  belongs: Readonly<Record<string, readonly string[]>>,
+  add: AddFault,
+): void {
+  for (const [name, operations] of Object.entries(belongs)) {
+    if (call[name] !== undefined && !operations.includes(operation))
+      add([name], `does not go with ${operation}; it belongs to ${operations.join(" and ")}`);
+  }
+}
+
 /**
  * The elements of a field that is meant to be a list of objects, each with its index.
  * Rules run on faulty input too, so anything may be there.

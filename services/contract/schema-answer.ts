@@ -35,7 +35,8 @@ const dispatch = answer({
   effort: z.string().optional(),
 });
 
-const note = answer({
+/** A note as a schema asks for it. */
+export const schemaNote = answer({
   key: z.string(),
   role: z.string(),
   required: z.boolean(),
@@ -69,7 +70,7 @@ export const schemaAnswer = answer({
   configSource: z.enum(["per-root", "global"]),
   lifecycle: z.enum(["auto", "manual", "permanent"]),
   hasReviewPhase: z.boolean(),
-  notes: z.array(note),
+  notes: z.array(schemaNote),
   traits: z.array(z.string()),
   /** Named and defined nowhere. */
   unknownTraits: z.array(z.string()).optional(),

@@ -7,9 +7,7 @@ import { startMetrics } from "../runtime/metrics/start-metrics.ts";
 import { createLog } from "../runtime/log.ts";
 import { VERSION } from "../runtime/version.ts";
 import { createBullmqInstants } from "./bullmq-instants.ts";
-import { createScheduler } from "./create-scheduler.ts";
-import { createWebhookLoop } from "./webhook-loop.ts";
-import { createWebhookSender } from "./webhook-sender.ts";
+import { startScheduler } from "./start-scheduler.ts";
 
 export interface SchedulerCommand {
   /** Bring the database up to date first. */
@@ -42,19 +40,7 @@ export async function runScheduler(command: SchedulerCommand): Promise<void> {
       () => createBullmqInstants({ url: config.redisUrl, log }),
       (started) => started.close(),
     );
-    const scheduler = createScheduler({ ...opened, source, log });
-    await lifecycle.own(
-      "sweep",
-      () => scheduler.start(),
-      () => scheduler.stop(),
-    );
-    const send = createWebhookSender({ allowPrivate: config.webhooksAllowPrivate });
-    const webhooks = createWebhookLoop({ ...opened, send, log });
-    await lifecycle.own(
-      "webhooks",
-      () => webhooks.start(),
-      () => webhooks.stop(),
-    );
+    await startScheduler(lifecycle, { ...opened, source, config, log });
     await opened.announce("scheduler");
     const line = command.json
       ? JSON.stringify({ event: "running", version: VERSION, pid: process.pid })

@@ -19,9 +19,7 @@ import { createLog, type Log } from "../../runtime/log.ts";
 import { createPacedLoop } from "../../runtime/paced-loop.ts";
 import { connectWithRetry } from "../../runtime/retry.ts";
 import { VERSION } from "../../runtime/version.ts";
-import { createScheduler } from "../../scheduler/create-scheduler.ts";
-import { createWebhookLoop } from "../../scheduler/webhook-loop.ts";
-import { createWebhookSender } from "../../scheduler/webhook-sender.ts";
+import { startScheduler } from "../../scheduler/start-scheduler.ts";
 import { createLocalInstants } from "../../scheduler/local-instants.ts";
 import { type Activity, createActivity } from "../../api/activity.ts";
 import { bannerJson, bannerText, type Started } from "./banner.ts";
@@ -92,19 +90,7 @@ async function start(lifecycle: ProcessLifecycle, command: StartCommand): Promis
   if (migrated.length > 0) log.info({ migrated }, "database brought up to date");
 
   const source = await lifecycle.own("instants", createLocalInstants, (local) => local.close());
-  const scheduler = createScheduler({ ...opened, source, log });
-  await lifecycle.own(
-    "sweep",
-    () => scheduler.start(),
-    () => scheduler.stop(),
-  );
-  const send = createWebhookSender({ allowPrivate: config.webhooksAllowPrivate });
-  const webhooks = createWebhookLoop({ ...opened, send, log });
-  await lifecycle.own(
-    "webhooks",
-    () => webhooks.start(),
-    () => webhooks.stop(),
-  );
+  await startScheduler(lifecycle, { ...opened, source, config, log });
   // The embedded database has this one process, which nobody else can look past.
   if (config.databaseUrl !== undefined) await opened.announce("alone");
   if (command.idleStopSeconds !== undefined)

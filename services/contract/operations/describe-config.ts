@@ -5,6 +5,7 @@ import { answer, id } from "../answers.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { bounded } from "../rendering.ts";
+import { schemaNote } from "../schema-answer.ts";
 
 const input = z.strictObject({
   rootId: fields.itemRef.optional().describe("As this project sees it; else what the server says alone."),
@@ -12,24 +13,13 @@ const input = z.strictObject({
 /** A parsed call. */
 export type DescribeConfigInput = z.output<typeof input>;
 
-const note = answer({
-  key: z.string(),
-  role: z.string(),
-  required: z.boolean(),
-  description: z.string(),
-  guidance: z.string().optional(),
-  skill: z.string().optional(),
-  maxLength: z.int().optional(),
-  seat: z.string().optional(),
-  independentOf: z.array(z.string()).optional(),
-});
-export type ConfiguredNote = z.output<typeof note>;
+export type ConfiguredNote = z.output<typeof schemaNote>;
 
 export const configuredSchema = answer({
   type: z.string(),
   lifecycleMode: z.enum(["auto", "manual", "permanent"]),
   hasReviewPhase: z.boolean(),
-  notes: z.array(note),
+  notes: z.array(schemaNote),
   defaultTraits: z.array(z.string()),
   source: z.enum(["per-root", "global"]),
 });
@@ -37,7 +27,7 @@ export type ConfiguredSchema = z.output<typeof configuredSchema>;
 
 export const configuredTrait = answer({
   name: z.string(),
-  notes: z.array(note),
+  notes: z.array(schemaNote),
   resources: z.array(answer({ key: z.string(), mode: z.string() })).optional(),
 });
 export type ConfiguredTrait = z.output<typeof configuredTrait>;

@@ -17,7 +17,8 @@ const input = z.strictObject({
 /** A parsed call. */
 export type ListTransitionsInput = z.output<typeof input>;
 
-const transition = answer({
+/** A move as it is on record, but for who made it. */
+export const transitionShape = {
   id: z.string(),
   itemId: id,
   fromRole: role,
@@ -26,9 +27,13 @@ const transition = answer({
   statusLabel: z.string().optional(),
   summary: z.string().optional(),
   occurredAt: at,
+  consumedCredentials: z.array(z.string()).optional(),
+};
+
+const transition = answer({
+  ...transitionShape,
   actor: writer.optional(),
   verification: z.record(z.string(), z.unknown()).optional(),
-  consumedCredentials: z.array(z.string()).optional(),
 });
 export type ListedTransition = z.output<typeof transition>;
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { writes } from "../annotations.ts";
 import { answer, at, csvText, elementFailure, expectedNote, id, priority, role } from "../answers.ts";
-import { crossField, elementsOf, type AddFault } from "../cross-field.ts";
+import { type AddFault, crossField, elementsOf, refuseMisplaced } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { itemEditMarks } from "../item-history.ts";
@@ -82,10 +82,7 @@ const BELONGS: Readonly<Record<string, readonly string[]>> = {
 function rules(call: Call, add: AddFault): void {
   const operation = String(call.operation);
   if (!(OPERATIONS as readonly string[]).includes(operation)) return; // The field's own message says so.
-  for (const [name, operations] of Object.entries(BELONGS)) {
-    if (call[name] === undefined || operations.includes(operation)) continue;
-    add([name], `does not go with ${operation}; it belongs to ${operations.join(" and ")}`);
-  }
+  refuseMisplaced(call, operation, BELONGS, add);
   if (call.recursive === true && operation !== "delete") add(["recursive"], "belongs to delete only");
   if (operation === "delete" && call.itemIds === undefined)
     add(["itemIds"], "is needed: the full ids of what to delete");

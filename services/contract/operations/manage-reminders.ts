@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { writes } from "../annotations.ts";
 import { answer } from "../answers.ts";
-import { crossField, type AddFault } from "../cross-field.ts";
+import { type AddFault, crossField, refuseMisplaced } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, SNOOZE_MAX_SECONDS } from "../limits.ts";
@@ -55,10 +55,7 @@ const NEEDS: Readonly<Record<Operation, readonly string[]>> = {
 function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   const operation = OPERATIONS.find((one) => one === call.operation);
   if (operation === undefined) return; // The field's own message says so.
-  for (const [name, operations] of Object.entries(BELONGS)) {
-    if (call[name] !== undefined && !operations.includes(operation))
-      add([name], `does not go with ${operation}; it belongs to ${operations.join(" and ")}`);
-  }
+  refuseMisplaced(call, operation, BELONGS, add);
   for (const name of NEEDS[operation]) {
     if (call[name] === undefined) add([name], `is missing; ${operation} needs it`);
   }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { writes } from "../annotations.ts";
 import { answer, at, id } from "../answers.ts";
-import { crossField, type AddFault } from "../cross-field.ts";
+import { type AddFault, crossField, refuseMisplaced } from "../cross-field.ts";
 import { defineOperation } from "../define-operation.ts";
 import * as fields from "../fields.ts";
 import {
@@ -78,10 +78,7 @@ const BELONGS: Readonly<Record<string, readonly Operation[]>> = {
 function rules(call: Readonly<Record<string, unknown>>, add: AddFault): void {
   const operation = OPERATIONS.find((one) => one === call.operation);
   if (operation === undefined) return; // The field's own message says so.
-  for (const [name, operations] of Object.entries(BELONGS)) {
-    if (call[name] !== undefined && !operations.includes(operation))
-      add([name], `does not go with ${operation}; it belongs to ${operations.join(" and ")}`);
-  }
+  refuseMisplaced(call, operation, BELONGS, add);
   const isStored = call.scheduleId !== undefined;
   if (operation === "create") createRules(call, add);
   else if (operation === "preview" && !isStored) ruleRules(call, add);

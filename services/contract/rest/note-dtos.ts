@@ -1,7 +1,8 @@
 /** Notes, moves and edges as REST shows and takes them. */
 import { z } from "zod";
-import { answer, at, id, role } from "../answers.ts";
+import { answer, at, id } from "../answers.ts";
 import * as fields from "../fields.ts";
+import { transitionShape } from "../operations/list-transitions.ts";
 import { noteBody, noteRole, writer } from "../text-fields.ts";
 import { DEPENDENCY_TYPES, ON_CANCELLED, THRESHOLDS } from "../vocabulary.ts";
 
@@ -34,18 +35,7 @@ export const noteWriteDto = z.strictObject({
   workerId: fields.workerId.optional(),
 });
 
-export const transitionDto = answer({
-  id: z.string(),
-  itemId: id,
-  fromRole: role,
-  toRole: role,
-  trigger: z.string(),
-  statusLabel: z.string().optional(),
-  summary: z.string().optional(),
-  occurredAt: at,
-  consumedCredentials: z.array(z.string()).optional(),
-  ...attributed,
-});
+export const transitionDto = answer({ ...transitionShape, ...attributed });
 
 export const edgeDto = answer({
   id,

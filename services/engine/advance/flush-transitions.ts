@@ -4,7 +4,7 @@
  */
 import { findLatestEnds } from "../../../db/stores/attempt-store.ts";
 import { keyText, type SavedAnswer, takeKeys } from "../../../db/stores/idempotency-store.ts";
-import { type CallRow, noteCalls } from "../../../db/stores/call-store.ts";
+import { noteCalls } from "../../../db/stores/call-store.ts";
 import { findBlockers, findTitles } from "../../../db/stores/item-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
@@ -13,6 +13,7 @@ import { type AdvanceRequest, type AdvanceVerdict, decideAdvance } from "../../c
 import type { Trigger } from "../../core/roles.ts";
 import type { EndReason } from "../../core/state.ts";
 import type { World } from "../../core/world.ts";
+import { rowsOfCalls } from "../audit/rows-of-calls.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ClaimCall, ClaimOutcome } from "../claims/claim-call.ts";
 import { considerFailures } from "../breakers/consider-failures.ts";
@@ -88,19 +89,13 @@ async function runTransitions(
   const all: TransitionOutcome[] = [];
   for (const call of calls) all.push(byCall.get(call) ?? (await replay(tx, call, world)));
   const applied = calls.filter((_, index) => isDone(all[index]));
-  tail.send(noteCalls(tx, rowsOf(applied)));
+  tail.send(noteCalls(tx, rowsOfCalls(applied)));
   const stored = await storeWithNext(deps, tx, { opened, answers, applied }, wider, tail);
   return {
     outcomes: all.map((outcome, index) => withNext(outcome, calls[index], stored.next)),
     worlds: stored.worlds,
     opensStart,
   };
-}
-
-/** One row for each call, however many of its transitions are here. */
-function rowsOf(calls: readonly TransitionCall[]): CallRow[] {
-  const records = new Set(calls.flatMap(({ audit }) => (audit === undefined ? [] : [audit])));
-  return [...records].map((record) => record.row());
 }
 
 const isDone = (outcome: TransitionOutcome | undefined): boolean =>

@@ -7,13 +7,14 @@
  * Calls whose whole predicate is equal share one selection, so that n callers cost one
  * ranked scan with a limit of n and get n different items.
  */
-import { type CallRow, noteCalls } from "../../../db/stores/call-store.ts";
+import { noteCalls } from "../../../db/stores/call-store.ts";
 import type { Head } from "../../../db/stores/claimed-head-store.ts";
 import { type IdempotencyRecord, keyText, type SavedAnswer } from "../../../db/stores/idempotency-store.ts";
 import type { Handle } from "../../../db/statement.ts";
 import type { Tail } from "../../../db/transaction.ts";
 import { isHolder } from "../../core/claim.ts";
 import type { World } from "../../core/world.ts";
+import { rowsOfCalls } from "../audit/rows-of-calls.ts";
 import type { EngineDeps } from "../deps.ts";
 import { replayOf } from "../idempotency.ts";
 import { afterCommit, saveWorld, transact, type Wider } from "../writing/transact.ts";
@@ -61,13 +62,8 @@ async function runClaims(
   const { answers } = await decideClaims(deps, tx, present, opened, outcomes);
   wider.count(opened.world.tallies.keys());
   tail.send(saveWorld(tx, opened.world, answers));
-  tail.send(noteCalls(tx, recordsOf(present.filter((call) => isTaken(outcomes.get(call))))));
+  tail.send(noteCalls(tx, rowsOfCalls(present.filter((call) => isTaken(outcomes.get(call))))));
   return { outcomes: calls.map((call) => outcomes.get(call) ?? { kind: "gone" }), world: opened.world };
-}
-
-/** The rows of the calls that something came of. */
-function recordsOf(calls: readonly ClaimCall[]): CallRow[] {
-  return calls.flatMap(({ audit }) => (audit === undefined ? [] : [audit.row()]));
 }
 
 function isTaken(outcome: ClaimOutcome | undefined): boolean {

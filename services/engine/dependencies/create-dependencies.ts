@@ -7,7 +7,6 @@ import {
   type DependencyRow,
   findDependenciesAmong,
   findDependenciesById,
-  findParents,
   insertDependencies,
 } from "../../../db/stores/dependency-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
@@ -26,12 +25,13 @@ import { type EdgeRefusal, judgeNewEdges } from "../../core/new-edges.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { resolveItem } from "../resolve-items.ts";
-import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
+import { askDoors, claimLost } from "../writing/doors.ts";
 import { elementFailure } from "../writing/element-failure.ts";
-import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { afterCommit, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
 import { edgeFault, edgeTitles } from "./edge-fault.ts";
 import { toEdgeRow } from "./edge-row.ts";
+import { endsOf, lockEnds } from "./lock-ends.ts";
 import { type GraphScope, loadOrderGraph, lockGraphsOf } from "./order-graph.ts";
 import type { Looker } from "../access.ts";
 
@@ -115,7 +115,7 @@ async function createIn(
   wanted: readonly DependencyRow[],
   scope: GraphScope,
 ): Promise<{ readonly world: World; readonly rows: readonly DependencyRow[] }> {
-  const ends = [...new Set(wanted.flatMap((row) => [row.from_item, row.to_item]))];
+  const ends = endsOf(wanted);
   const blocking = wanted.filter((row) => row.type === "BLOCKS");
   await lockGraphsOf(tx, scope, ends);
   const order = await loadOrderGraph(
@@ -123,19 +123,7 @@ async function createIn(
     scope,
     blocking.map((row) => ({ id: row.to_item, side: "start" as const })),
   );
-  const containers = await findParents(
-    tx,
-    blocking.map((row) => row.to_item),
-  );
-  const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  const tenures = await withTenuresAbove(tx, call, ends);
-  const world = await lockWorld(
-    deps,
-    tx,
-    ends,
-    { ...wider, items: [...wider.items, ...tenures], subtrees },
-    "none",
-  );
+  const { world, containers } = await lockEnds(deps, tx, call, wider, wanted);
   await refuseStale(deps, call, tx, world, wanted);
   const rows = await settleOnCancelled(deps, tx, world, wanted);
   const drawn = await findDependenciesAmong(tx, ends);

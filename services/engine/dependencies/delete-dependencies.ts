@@ -5,7 +5,6 @@ import {
   type DependencyRow,
   findDependenciesByEnds,
   findDependenciesById,
-  findParents,
   type Ends,
 } from "../../../db/stores/dependency-store.ts";
 import { findTitles } from "../../../db/stores/item-store.ts";
@@ -21,9 +20,10 @@ import { addBlockers } from "../../core/move.ts";
 import type { World } from "../../core/world.ts";
 import type { EngineDeps } from "../deps.ts";
 import { requireItem } from "../resolve-items.ts";
-import { askDoors, claimLost, withTenuresAbove } from "../writing/doors.ts";
-import { afterCommit, lockWorld, saveWorld, transact, type Wider } from "../writing/transact.ts";
+import { askDoors, claimLost } from "../writing/doors.ts";
+import { afterCommit, saveWorld, transact, type Wider } from "../writing/transact.ts";
 import { once, type WriteCall } from "../writing/write-call.ts";
+import { endsOf, lockEnds } from "./lock-ends.ts";
 import { type GraphScope, lockGraphsOf } from "./order-graph.ts";
 import { lookAt } from "../scope/sight.ts";
 import type { Looker } from "../access.ts";
@@ -118,20 +118,7 @@ async function deleteIn(
   await lockGraphsOf(tx, scope, endsOf(await find(tx)));
   const rows = await find(tx);
   const ends = endsOf(rows);
-  const blocking = rows.filter((row) => row.type === "BLOCKS");
-  const containers = await findParents(
-    tx,
-    blocking.map((row) => row.to_item),
-  );
-  const subtrees = [...new Set([...wider.subtrees, ...containers])];
-  const tenures = await withTenuresAbove(tx, call, ends);
-  const world = await lockWorld(
-    deps,
-    tx,
-    ends,
-    { ...wider, items: [...wider.items, ...tenures], subtrees },
-    "none",
-  );
+  const { world, blocking, containers } = await lockEnds(deps, tx, call, wider, rows);
   if (ends.some((id) => !scope.has(world.get(id).rootId)))
     throw new StartOver("an edge came from another root");
   const asked = ends.map((itemId) => ({ itemId, fence: null }));
@@ -156,10 +143,6 @@ async function deleteIn(
     call.author,
   );
   return { answer: await toAnswer(tx, rows.length, freed), world };
-}
-
-function endsOf(rows: readonly DependencyRow[]): string[] {
-  return [...new Set(rows.flatMap((row) => [row.from_item, row.to_item]))];
 }
 
 /** Answers the dependent if this was the last edge that held it up. */
